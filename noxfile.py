@@ -242,6 +242,18 @@ def docs(session):
 
 
 @nox.session
+def eyes(session):
+    """Build the site, and open each page in Chromium: narrow and wide, light and dark.
+
+    Screenshots go into the folder that is named. Chromium itself is a package of the system.
+    """
+    session.install("-r", "requirements-docs.txt", "playwright")
+    site = str(Path(session.create_tmp()) / "site")
+    session.run("mkdocs", "build", "--strict", "--site-dir", site)
+    session.run("python", "website/eyes.py", site, *session.posargs)
+
+
+@nox.session
 def ported(session):
     """Run the programs of pages that need autograd, JAX, PyTorch or pandas."""
     session.install("-r", "requirements.txt", "autograd", "jax", "torch", "pandas")

@@ -14,6 +14,7 @@ page, or the program of another library (`JAX`), which is run where that library
 import ast
 import doctest
 import importlib.util
+import inspect
 import io
 import os
 import re
@@ -26,6 +27,8 @@ from statistics import median
 
 import pytest
 
+import rulescore
+import zygote_lite
 from rulescore import RuleSet
 from website.cases import case_page
 from website.links import ABSOLUTE, outside_code, place_of
@@ -33,6 +36,10 @@ from website.rules import page as page_of_rules
 from website.speed import multiples
 
 ROOT = Path(__file__).parents[1]
+FOR_PLUGINS = {  # and for ADs: the README of rulescore tells of them
+    *("hookimpl", "Section", "Array", "Numeric", "goes_by_value", "provider_of", "reason_of"),
+    *("generation", "home_of", "when_changed", "RuleError"),
+}
 OWN_TESTS = Path("docs/errors")  # their pages are run by tests of their own
 ALL = sorted(
     path.relative_to(ROOT)
@@ -231,3 +238,29 @@ def test_each_line_of_the_table_of_constructs_leads_to_its_case():
     for name, function in found:
         assert f" {{#{function}}}\n" in pages[name]
         assert f"\ndef {function}(" in pages[name] or f"\n{function} = " in pages[name]
+
+
+@pytest.mark.parametrize("package", [zygote_lite, rulescore], ids=lambda package: package.__name__)
+def test_every_public_function_has_arguments_and_an_example(package):
+    page = (ROOT / "docs" / "reference" / "functions.md").read_text(encoding="utf-8")
+    for name in package.__all__:
+        entry = re.search(rf"(?m)^::: (?:zygote_lite|rulescore)\.{name}\n\n(```python)?", page)
+        if entry is None:
+            assert name in FOR_PLUGINS, name
+            continue
+        assert entry[1], f"{name} has no example"
+        found = getattr(package, name)
+        if inspect.isfunction(found) and inspect.signature(found).parameters:
+            assert "Arguments:\n" in found.__doc__, f"the arguments of {name} are not explained"
+
+
+@pytest.mark.parametrize("package", [zygote_lite, rulescore], ids=lambda package: package.__name__)
+def test_help_begins_with_the_public_names(package):
+    first, _, rest = package.__doc__.partition("Who works on ")
+    assert "in this order" in " ".join(rest.split())
+    for name in package.__all__:
+        assert f"`{name}`" in first or name == "Pullback"
+    assert not re.search(r"`_\w", first)
+    examples = doctest.DocTestFinder(recurse=False).find(package, package.__name__)
+    assert [doctest.DocTestRunner().run(found).failed for found in examples] == [0]
+    assert examples[0].examples

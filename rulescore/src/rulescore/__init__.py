@@ -1,11 +1,22 @@
 """Derivative rules that belong to no one AD.
 
-The verbs are `rrule` and `frule`, the declaring form is `RuleSet`, the rest is what rules are made
-of.
+- the verbs: `rrule`, `frule`
+- to declare rules: `RuleSet`, with `Array`, `Numeric`, `project`; a plugin: `hookimpl`, `Section`
+- at the definition of a function: `scalar_rule`, `custom_rule`, `non_differentiable`, `opt_out`
+- cotangents: `Tangent`, `accumulate`, `zero`, `stop_gradient`, `goes_by_value`
+- to look at rules: `find_rule`, `find_frule`, `find_batched`, `why`, `plugins`
+- for an AD: `provider_of`, `reason_of`, `generation`, `home_of`, `when_changed`
+- errors: `RuleError`; `rulescore.testing` checks rules
 
-Read in this order: `_rule` (a rule and its pullback), `_primitive` (the rules of one function),
-`_table` (the look-up), `_changes` (registration) and `_why`; `_declaring` (the forms of a
-declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
+    >>> import math
+    >>> from rulescore import rrule
+    >>> y, back = rrule(math.cos, 0.6)
+    >>> back(1.0)
+    (None, -0.5646424733950354)
+
+Who works on it reads in this order: `_rule` (a rule and its pullback), `_primitive` (the rules of
+one function), `_table` (the look-up), `_changes` (registration) and `_why`; `_declaring` (the forms
+of a declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
 kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents);
 `_plugins` with `_switches`. `testing` checks rules, and `_command` belongs to
 `python -m rulescore`.

@@ -60,6 +60,9 @@ def project(dx: Any, x: Any) -> Any:
 def zero(x: Any) -> Any:
     """Return the zero cotangent of a value, of its kind; `None` where it has no gradient.
 
+    Arguments:
+        x: the value.
+
     A list, a tuple and a dict get a zero for each entry. For types of other libraries a rule set
     declares it, by `rule.method(zero)`; where it has only declared `project`, the zero is what
     that makes of `0.0`.

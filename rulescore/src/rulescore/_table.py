@@ -58,6 +58,12 @@ def generation() -> int:
 def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | None:
     """Return the rule that answers `rrule(f, *xs, **options)`, or `None` where there is none.
 
+    Arguments:
+        f: the function, or a callable object.
+        xs: its arguments, whose types choose the rule.
+        ad: the AD that a rule may call back, as for `rrule`.
+        options: keyword arguments of `f`.
+
     The rule tells where it was written (`plugin`, `file`, `line`), for which types
     (`signature`), and of which `kind` it is; called as `rule(f, *xs, **options)` it is applied.
     """
@@ -91,6 +97,11 @@ def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | Non
 
 def find_frule(f: Any, /, *xs: Any, **options: Any) -> Rule | None:
     """Return the rule that answers `frule(tangents, f, *xs, **options)`, or `None`.
+
+    Arguments:
+        f: the function, or a callable object.
+        xs: its arguments, whose types choose the rule.
+        options: keyword arguments of `f`.
 
     It is the forward rule that is declared by hand, unless a rule of another set overrides it;
     else the scalar, linear or constant rule that answers `rrule`.

@@ -120,6 +120,9 @@ def _scaled(d: Any, factor: Any) -> Any:
 def accumulate(a: Any, b: Any) -> Any:
     """Add two cotangents of one value, without changing either.
 
+    Arguments:
+        a, b: cotangents: numbers, arrays, tuples, lists, dicts, `Tangent`s, or `None`.
+
     `None` adds nothing. Numbers and arrays of one shape add up, tuples and lists of one length
     and dicts and Tangents add up entry by entry; the keys of one dict (or Tangent) must be a subset
     of the other's. For types of other libraries a rule set declares the sum, by

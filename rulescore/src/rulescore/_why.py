@@ -14,6 +14,11 @@ _BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 def why(f: Any, /, *xs: Any, **options: Any) -> list[tuple[str, Rule]]:
     """Return all rules for a function, each with how it fares in the call `f(*xs, **options)`.
 
+    Arguments:
+        f: the function, or a callable object.
+        xs: its arguments, whose types choose the rule.
+        options: keyword arguments of `f`.
+
     The rule that answers `"answers"`, and comes first. One that matches the types may be
     `"overridden by NAME"`, with the name of that rule set, or one that `"clashes"` with another:
     then the call raises. All others have `"lost"`: they are for other types, or less specific.

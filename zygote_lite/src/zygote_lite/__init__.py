@@ -1,8 +1,21 @@
 """Automatic differentiation of plain Python and NumPy.
 
+- gradients: `grad`, `value_and_grad`, `gradient`, `pullback`, `vjp`; `stop_gradient`, `checkpoint`
+- derivatives: `jacobian`, `jacrev`, `jacfwd`, `hessian`, `hvp`; forward: `jvp`, `linearize`
+- compiled, or written out: `jit`, `export_adjoint`
+- batches and trees: `vmap`, `tree_map`, `ravel`; `zygote_lite.optimizers`: `sgd`, `adam`
+- checks: `check_gradient`
+- to look inside: `explain`, `code_adjoint`, `code_jvp`, `code_primal`, `code_lowered`
+- errors: `DifferentiationError`, `NoRuleError`, `UnsupportedSyntaxError`, `GradientCheckError`
+
+    >>> from zygote_lite import grad
+    >>> grad(lambda x: x**3)(2.0)
+    12.0
+
 A gradient is *recorded* on a tape, which takes every construct, or answered by *transformed* code:
 Python that is written for the types of the arguments, with the rules inlined. The tape defines the
-gradient, and the transformed code must agree with it. Read the folders in this order:
+gradient, and the transformed code must agree with it. Who works on the engine reads its folders in
+this order:
 
 - `_interface`: what users call. It asks transformed code first, and records where there is none.
 - `_ir`: from a function's source to a small IR, and from the IR back to Python (recording code).

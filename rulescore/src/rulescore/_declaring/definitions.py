@@ -26,6 +26,9 @@ _sets: dict[str, RuleSet] = {}
 def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
     """Make a function of the body of its rule: it returns the value, and its rule is the body.
 
+    Arguments:
+        body: a function of the arguments.
+
     The body returns the value and a pullback, which maps `dy` to a tuple with one cotangent for
     each positional parameter without a default, as a body below `@rule(f)` does; annotations, if
     there are any, say for which types the rule is. (JAX's `custom_vjp`.)
@@ -64,6 +67,9 @@ def scalar_rule(*partials: Callable[..., Any]) -> Callable[[F], F]:
 def non_differentiable(f: F) -> F:
     """Declare, at the definition of a function, that no gradient passes through it.
 
+    Arguments:
+        f: the function.
+
     It is simply run, and its value counts as a constant. (ChainRules' `@non_differentiable`.)
     """
     caller = sys._getframe(1)
@@ -76,6 +82,10 @@ def non_differentiable(f: F) -> F:
 
 def opt_out(function: Any, *types: type) -> None:
     """Declare that the rules of a function are not for arguments of one's own types.
+
+    Arguments:
+        function: a function with rules.
+        types: types of positional arguments, the first ones.
 
     An AD differentiates the function's own code for these: `opt_out(np.mean, MyArray)`.
     """
@@ -94,6 +104,9 @@ def _set_of(caller: FrameType) -> RuleSet:
 
 def stop_gradient(x: T) -> T:
     """Return a copy of a number, an array or a structure of them that counts as a constant.
+
+    Arguments:
+        x: the value.
 
     Lists, dicts, objects and arrays are copied, because what is one object has one gradient.
     (JAX's `stop_gradient`, ChainRules' `ignore_derivatives`.)

@@ -148,7 +148,15 @@ def value_and_grad(
 def grad(
     f: Callable[Passed, Any], argnums: Argnums = 0, *, has_aux: bool = False, compile: bool = False
 ) -> Callable[Passed, Any]:
-    """Return a function that computes the gradient of `f`, as `value_and_grad` does."""
+    """Return a function that computes the gradient of `f`, a real number.
+
+    Arguments:
+        f, argnums, has_aux, compile: as for `value_and_grad`.
+
+    The gradient has the kind and shape of the argument, with zeros where the value does not depend
+    on it. Raises `TypeError` where the value is not a real number, or an argument cannot have a
+    gradient. (autograd's and JAX's `grad`.)
+    """
     return _gradient(f, argnums, has_aux, compile, both=False)
 
 

@@ -100,10 +100,16 @@ def hessian(
 ) -> Callable[Passed, Any]:
     """Return a function that computes the Hessian of `f`, whose value is a real number.
 
-    The arguments are those of `jacobian`. The Hessian has the shape of the argument twice. That by
+    Arguments:
+        f: a function whose value is a real number.
+        argnums: the argument to differentiate twice, by position or name; or several.
+        argnum: the same; deprecated.
+
+    The Hessian has the shape of the argument twice. That by
     a dict is a dict of dicts: `H["w"]["b"]` is what `∂f/∂w` has for its derivative by `b`; that by
     an object is a `Tangent` of such; that by several arguments is a tuple of tuples. The gradient
-    is differentiated in reverse once for each entry.
+    is differentiated in reverse once for each entry. Raises `TypeError` where the value is not a
+    real number, or complex numbers are inside.
     """
     argnums = _spelled(argnums, argnum)
     derivative = grad(f, argnums)
@@ -153,7 +159,8 @@ def hvp(
 
     The returned function takes the arguments of `f` and, last, a vector of the kind and shape
     of the gradient: a dict for a dict, a `Tangent` for an object, a tuple where `argnums` are
-    several. The Hessian itself is never formed.
+    several. The Hessian itself is never formed. Raises `TypeError` where the value is not a real
+    number, and where the vector does not fit.
     """
     argnums = _spelled(argnums, argnum)
     derivative = grad(f, argnums)

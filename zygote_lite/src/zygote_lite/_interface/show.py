@@ -38,7 +38,14 @@ _RECORDED = (
 @entry
 @as_code
 def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
-    """Return the lowered code of a function: one operation a statement, as readable Python."""
+    """Return the lowered code of a function: one operation a statement, as readable Python.
+
+    Arguments:
+        f: a Python function, or a callable that has one.
+        xs, kws: its arguments, which are not looked at.
+
+    Raises `NoSourceError` where `f` has no Python code.
+    """
     function = _function_of(f)
     return emit(lower(function.__code__, function.__globals__)).text
 
@@ -47,6 +54,10 @@ def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
 @as_code
 def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the recording code of a function: its forward code, which notes each call on a tape.
+
+    Arguments:
+        f: a Python function, or a callable that has one.
+        xs, kws: its arguments.
 
     It serves all types; the arguments are not looked at. (MicroGrad.jl's `primal`.)
     """
@@ -58,12 +69,16 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
 def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
     """Return the code that is run for a gradient.
 
+    Arguments:
+        f: a Python function, or a callable that has one.
+        xs, kws: its arguments, whose types choose the code; or none.
+        argnums: the arguments to differentiate, by position or name; without it all.
+
     With arguments it is the transformed code for their types: the forward code with the reverse
     inside, and the rules inlined. Without arguments, or if the function cannot be transformed, it
     is the recording code: it serves all types, looks the rules up as it runs, and has no reverse
     pass of its own, because the tape is walked backwards. The first line says which of the two it
-    is, and why. `argnums` are the arguments to differentiate, by position or name; without it all
-    are. (MicroGrad.jl's `reverse_differentiate`.)
+    is, and why. (MicroGrad.jl's `reverse_differentiate`.)
     """
     if not xs or kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
@@ -76,10 +91,15 @@ def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any
 def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     """Return the code that `jvp` runs for arguments of these types.
 
+    Arguments:
+        f: a Python function, or a callable that has one.
+        xs: its arguments.
+        argnums: the arguments that move, by position or name; without it, all that are numbers
+            other than integers, arrays, or hold such.
+
     It is dual code: each statement is followed by the one that computes the tangent of its value.
     If the function cannot be transformed so, the first line says why, and the recording code
-    follows: its pullback is transposed then. `argnums` are the arguments that move, by position or
-    name; without it, all that are numbers other than integers, arrays, or hold such.
+    follows: its pullback is transposed then.
     """
     function, over = gone_over(original(f))
     if type(function) is not types.FunctionType:
@@ -156,12 +176,16 @@ def _function_of(f: Any) -> types.FunctionType:
 def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
     """Return how each call of `f(*xs, **kws)` was resolved, one a line, in order.
 
+    Arguments:
+        f: the function, which is run once, on a tape.
+        xs, kws: its arguments.
+        argnums: the arguments to differentiate, by position or name; without it all.
+
     A line has the place of the call, the call, and the rule (plugin, file, line) that answered
     it, or that its source was recorded. What nothing active went into, and operations of the
-    engine's own, are left out. The function is run on a tape. Where there is transformed code for
-    these types, which has the same rules, the lines of `f` and of the functions that it leaves to
-    the tape say so; else the first says why there is none. `argnums` are the arguments to
-    differentiate, by position or name; without it all are.
+    engine's own, are left out. Where there is transformed code for these types, which has the same
+    rules, the lines of `f` and of the functions that it leaves to the tape say so; else the first
+    says why there is none. Errors are those of the gradient.
     """
     lines = resolutions(f, xs, kws, argnums)
     if not lines:

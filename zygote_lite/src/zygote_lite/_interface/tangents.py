@@ -38,7 +38,8 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
             list, a `Tangent` for an object; `None` is a zero.
 
     The tangent of the value is of its form, with zeros where it does not depend on what moves. The
-    cost does not grow with the number of the arguments. (JAX's `jvp`; the pair that ChainRules'
+    cost does not grow with the number of the arguments. Raises `TypeError` where a tangent does not
+    fit its argument. (JAX's `jvp`; the pair that ChainRules'
     `frule` gives.)
     """
     try:
@@ -86,6 +87,9 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 @entry
 def linearize(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, Pushforward]:
     """Return the value of `f(*xs)` and the function that pushes tangents forward.
+
+    Arguments:
+        f, xs: any callable that `pullback` takes, and its arguments.
 
     `push(*dxs)` gives the tangent of the value for tangents of the arguments, as `jvp` does. It
     may be called again and again: the function is run once. (JAX's `linearize`.)
