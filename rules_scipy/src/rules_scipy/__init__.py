@@ -15,7 +15,15 @@ SECTIONS = {
     "scipy.fft": ("fourier", "logarithmic", "trigonometric"),
     "scipy.fftpack": ("periodic", "transforms"),
     "scipy.integrate": ("initial_values", "quadratures", "without_rules"),
-    "scipy.interpolate": ("cubics", "fitpack", "polynomials", "splines", "without_rules"),
+    "scipy.interpolate": (
+        "barycentric",
+        "cubics",
+        "fitpack",
+        "polynomials",
+        "scattered",
+        "splines",
+        "without_rules",
+    ),
     "scipy.linalg": (
         "bands",
         "basic",

@@ -140,3 +140,9 @@ def declare_without_parameters(name):
 
 for name in ("normal", "laplace", "logistic", "gumbel", "exponential", "rayleigh", "uniform"):
     declare_without_parameters(name)
+
+
+@rule(RandomState.permutation, Generator.permutation)
+def _(generator: Generator | RandomState, x: int):
+    """Draw a permutation of so many numbers; one of an array has no rule."""
+    return generator.permutation(x), lambda dy: (None, None)

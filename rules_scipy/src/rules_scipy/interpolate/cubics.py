@@ -7,15 +7,15 @@ A cubic spline is pulled back in the basis of B-splines, where its equations are
 import numpy as np
 from scipy import interpolate as si
 
-from rules_scipy.shared.bsplines import Basis
-from rules_scipy.shared.instances import fields_in
-from rules_scipy.shared.interpolating import (
+from rules_scipy.shared.interpolation.bsplines import Basis
+from rules_scipy.shared.interpolation.instances import fields_in
+from rules_scipy.shared.interpolation.interpolating import (
     clamped,
     periodic,
     pull_interpolation,
     pull_periodic,
 )
-from rules_scipy.shared.piecewise import columns
+from rules_scipy.shared.interpolation.piecewise import columns
 from rules_scipy.shared.solvers import solver
 from rulescore import Numeric, RuleSet, project
 

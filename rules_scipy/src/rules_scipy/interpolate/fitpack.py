@@ -9,9 +9,14 @@ from scipy import interpolate as si
 from scipy.interpolate import _fitpack_impl
 
 from rules_scipy.interpolate.splines import pull_integral
-from rules_scipy.shared.bsplines import Basis
-from rules_scipy.shared.instances import added
-from rules_scipy.shared.interpolating import not_a_knot, pull_fit, pull_interpolation, with_ends
+from rules_scipy.shared.interpolation.bsplines import Basis
+from rules_scipy.shared.interpolation.instances import added
+from rules_scipy.shared.interpolation.interpolating import (
+    not_a_knot,
+    pull_fit,
+    pull_interpolation,
+    with_ends,
+)
 from rules_scipy.shared.solvers import entries_of, name_of, solver
 from rulescore import Numeric, RuleSet, project
 

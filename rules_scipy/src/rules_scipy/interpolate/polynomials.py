@@ -5,9 +5,9 @@ from scipy import interpolate as si
 from scipy import special as sp
 from scipy.interpolate import _interpolate
 
-from rules_scipy.shared.instances import classes_of, fields_in, tangent_of
-from rules_scipy.shared.interpolating import with_ends
-from rules_scipy.shared.piecewise import Places, as_rows, parts_of_integral
+from rules_scipy.shared.interpolation.instances import classes_of, fields_in, tangent_of
+from rules_scipy.shared.interpolation.interpolating import with_ends
+from rules_scipy.shared.interpolation.piecewise import Places, as_rows, parts_of_integral
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.polynomials")

@@ -4,9 +4,9 @@ import numpy as np
 from scipy import interpolate as si
 from scipy.interpolate import _bsplines, _dierckx
 
-from rules_scipy.shared.bsplines import Basis, pull_raised, raised
-from rules_scipy.shared.instances import added, classes_of, fields_in, tangent_of
-from rules_scipy.shared.interpolating import (
+from rules_scipy.shared.interpolation.bsplines import Basis, pull_raised, raised
+from rules_scipy.shared.interpolation.instances import added, classes_of, fields_in, tangent_of
+from rules_scipy.shared.interpolation.interpolating import (
     not_a_knot,
     periodic,
     pull_fit,
@@ -15,7 +15,7 @@ from rules_scipy.shared.interpolating import (
     with_conditions,
     with_ends,
 )
-from rules_scipy.shared.piecewise import Places, as_rows, columns, parts_of_integral
+from rules_scipy.shared.interpolation.piecewise import Places, as_rows, columns, parts_of_integral
 from rules_scipy.shared.solvers import solver
 from rulescore import Numeric, RuleSet, project
 

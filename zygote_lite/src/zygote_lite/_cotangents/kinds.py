@@ -191,7 +191,10 @@ def slot_names(t: type) -> tuple[str, ...]:
             name
             for base in (() if t is Tangent else t.__mro__)
             for name, member in vars(base).items()
-            if isinstance(member, types.MemberDescriptorType) and name != "__dict__"
+            if isinstance(member, types.MemberDescriptorType)
+            and name != "__dict__"
+            # such as the `__vectorcalloffset__` of functions made by Cython
+            and ("__slots__" in vars(base) or not name.startswith("__"))
         ]
         return _remembered(_slots, t, tuple(names))
 

@@ -24,3 +24,5 @@ for name in ("normal", "laplace", "logistic", "gumbel", "exponential", "rayleigh
     rule.example(getattr(np.random, name), size=3)
     for generator in (GENERATOR, LEGACY):
         rule.example(getattr(type(generator), name), generator, size=3)
+rule.example(RandomState.permutation, LEGACY, 5)
+rule.example(np.random.Generator.permutation, GENERATOR, 5)

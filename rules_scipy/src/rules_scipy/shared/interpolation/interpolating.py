@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg as sl
 
-from rules_scipy.shared.bsplines import Basis, joined, solve_adjoint
+from rules_scipy.shared.interpolation.bsplines import Basis, joined, solve_adjoint
 
 
 class Knots:
