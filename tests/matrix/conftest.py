@@ -32,6 +32,10 @@ def sample(annotation):
         return SAMPLES[0]
     stats = sys.modules.get("scipy.stats")  # loaded, where a rule asks for its distributions
     known = [] if stats is None else [getattr(stats, name) for name in DISTRIBUTIONS]
+    sparse = sys.modules.get("scipy.sparse")
+    known += (
+        [] if sparse is None else [sparse.eye_array(2, format="csr"), sparse.csr_matrix((2, 2))]
+    )
     for value in [*SAMPLES, *known, float]:
         if isinstance(value, annotation):
             return value

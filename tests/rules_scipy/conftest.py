@@ -27,7 +27,7 @@ def pytest_generate_tests(metafunc):
 
 def shown(f):
     """Return a function, or the type of a callable object."""
-    return f if hasattr(f, "__name__") else type(f)
+    return f if hasattr(f, "__name__") or isinstance(f, property) else type(f)
 
 
 @pytest.fixture

@@ -66,6 +66,7 @@ NO_NUMBERS = {
     "it sets or tells how errors are handled, or runs SciPy's tests",
     "it sets or tells which implementation is used",
     "it draws random numbers",
+    "it reads a file",
     "it solves for integers",
     "it takes differences of a function in the place of derivatives",
     "it updates a decomposition, which can be computed anew by `qr`",

@@ -61,6 +61,18 @@ SECTIONS = {
         "zero_phase",
         "without_rules",
     ),
+    "scipy.sparse": (
+        "arithmetic",
+        "attributes",
+        "construction",
+        "products",
+        "rearranging",
+        "reductions",
+        "stacks",
+        "values",
+        "without_rules",
+    ),
+    "scipy.sparse.csgraph": ("without_rules",),
     "scipy.stats": (
         "continuous",
         "discrete",

@@ -32,7 +32,7 @@ from rulescore._declaring.definitions import (
 )
 from rulescore._declaring.ruleset import RuleSet
 from rulescore._forward import frule
-from rulescore._methods import goes_by_value
+from rulescore._methods import flatten, goes_by_value
 from rulescore._naming import home_of
 from rulescore._plugins import Section, hookimpl, plugins, provider_of, reason_of
 from rulescore._project import project, zero
@@ -62,6 +62,7 @@ __all__ = [
     "Tangent",
     "accumulate",
     "zero",
+    "flatten",
     "goes_by_value",
     # looking at rules
     "find_rule",

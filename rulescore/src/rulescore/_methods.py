@@ -1,4 +1,4 @@
-"""Methods of `project`, `accumulate` and `zero`: what rule sets declare for types of libraries."""
+"""Methods of `project`, `accumulate`, `zero`, `flatten`: declared for types of libraries."""
 
 from collections.abc import Callable
 from typing import Any, get_args
@@ -10,7 +10,7 @@ from rulescore._table import methods_of, wake
 
 
 def _find_method(function: Any, xs: tuple[Any, ...]) -> Callable[..., Any] | None:
-    """Return the method of `project`, `accumulate` or `zero` for arguments of these types."""
+    """Return the method of `project` and its like for arguments of these types."""
     types = tuple(map(type, xs))
     primitive = methods_of(function)
     try:
@@ -38,6 +38,23 @@ def goes_by_value(kind: type) -> bool:
     primals = [pattern(rule.types[1]) for rule in rules if len(rule.types) == 2]
     named = [t for primal in primals for t in (get_args(primal) or (primal,))]
     return any(isinstance(t, type) and t is not object and issubclass(kind, t) for t in named)
+
+
+def flatten(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+    """Return the arrays of numbers that a value holds, and a function that makes one of others.
+
+    Arguments:
+        x: a value of a type that goes by value, or a cotangent of one.
+
+    The function takes arrays of the same shapes. A rule set declares this by
+    `rule.method(flatten)`; for types without it this is `None`. By it `check_rrule` and
+    `check_gradient` move the numbers of a value.
+    """
+    method = None if type(x) in _kinds.SETTLED else _find_method(flatten, (x,))
+    if method is None:
+        return None
+    arrays, rebuild = method(x)
+    return list(arrays), rebuild
 
 
 _kinds.find = _find_method

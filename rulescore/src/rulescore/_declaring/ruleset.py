@@ -13,6 +13,7 @@ from rulescore._declaring.parameters import POSITIONAL, parameters_of, sorted_ou
 from rulescore._declaring.poles import may_have_poles
 from rulescore._declaring.refusals import Place, Refusals
 from rulescore._linear import pull_linear
+from rulescore._methods import flatten
 from rulescore._naming import name_of
 from rulescore._origin import Origin
 from rulescore._project import project, zero
@@ -250,21 +251,21 @@ class RuleSet:
         self._declare_opted_out(function, types, sys._getframe(1))
 
     def method(self, function: Any) -> Callable[[Body], Body]:
-        """Declare how `project`, `accumulate` or `zero` treats values of a type of one's own.
+        """Declare how `project`, `accumulate`, `zero` or `flatten` treats values of one's own type.
 
         The decorated function takes what `function` takes, and is dispatched on its annotations.
         A type with a method of `project(dx, x)` for `x` goes by value: its cotangent is whatever
         that returns, and no `Tangent` of its fields.
         """
-        if function not in (project, accumulate, zero):
+        if function not in (project, accumulate, zero, flatten):
             raise RuleError(
-                f"rule set {self.name}: `rule.method` is for `project`, `accumulate` and `zero`, "
-                f"and not for {name_of(function)}: a rule is declared by `rule(f)`"
+                f"rule set {self.name}: `rule.method` is for `project`, `accumulate`, `zero` and "
+                f"`flatten`, and not for {name_of(function)}: a rule is declared by `rule(f)`"
             )
 
         def declare(body: Body, origin: Origin) -> None:
             parameters = parameters_of(body)
-            due = 1 if function is zero else 2
+            due = 1 if function in (zero, flatten) else 2
             if len(parameters) != due or any(p.kind not in POSITIONAL for p in parameters):
                 raise self._refuse.error(
                     self._refuse.place_of(body),

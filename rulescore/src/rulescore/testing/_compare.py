@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._methods import flatten
 from rulescore._tangent import Tangent
 from rulescore.testing._leaves import children, is_number, plain
 
@@ -49,6 +50,11 @@ def wrong_kind(dx: Any, x: Any, name: str) -> str:
         if not isinstance(dx, dict) or not dx.keys() <= x.keys():
             return told
         fields = [(f"[{key!r}]", entry, x[key]) for key, entry in dx.items()]
+    elif flatten(x) is not None:
+        if type(dx) is not type(x):
+            return told
+        pairs = zip(children(x), children(dx), strict=True)
+        fields = [(step, entry, primal) for (step, primal), (_, entry) in pairs]
     else:
         # the cotangent of an object has the names of its fields, and is no such object
         return told if type(dx) is type(x) and not isinstance(x, Number) else ""

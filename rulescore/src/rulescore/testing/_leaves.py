@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._methods import flatten
 from rulescore._tangent import Tangent
 
 
@@ -41,7 +42,8 @@ def children(x: Any) -> list[tuple[str, Any]]:
         return [(f"[{name!r}]", entry) for name, entry in x.items()]
     if isinstance(x, Tangent):
         return [(f".{name}", entry) for name, entry in x.items()]
-    return []
+    flat = flatten(x)
+    return [] if flat is None else [(f".{i}", array) for i, array in enumerate(flat[0])]
 
 
 def leaves(x: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -59,7 +61,10 @@ def rebuild(x: Any, change: Callable[[Any], Any]) -> Any:
         return {name: change(entry) for name, entry in x.items()}
     if isinstance(x, Tangent):
         return Tangent(x._primal, **{name: change(entry) for name, entry in x.items()})
-    return like(x, [change(entry) for entry in x]) if isinstance(x, list | tuple) else x
+    if isinstance(x, list | tuple):
+        return like(x, [change(entry) for entry in x])
+    flat = flatten(x)
+    return x if flat is None else flat[1]([change(array) for array in flat[0]])
 
 
 def like(x: Any, entries: list[Any]) -> Any:
@@ -108,7 +113,8 @@ def moved(x: Any, v: Any, step: Any) -> Any:
         return double(x) + step * double(v)
     if isinstance(x, dict):
         return {name: moved(entry, v.get(name), step) for name, entry in x.items()}
-    entries = iter([moved(entry, dv, step) for entry, dv in zip(x, v, strict=True)])
+    pairs = zip(children(x), children(v), strict=True)
+    entries = iter([moved(entry, dv, step) for (_, entry), (_, dv) in pairs])
     return rebuild(x, lambda _: next(entries))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._activity.wholes import arrays_inside
 from zygote_lite._cotangents.kinds import (
     DICT,
     LIST,
@@ -16,6 +17,7 @@ from zygote_lite._cotangents.kinds import (
     TUPLE,
     dict_of,
     entries_of,
+    is_known_by_rule,
     kind_of,
     owner_of,
     slot_names,
@@ -32,6 +34,7 @@ def note_write(x: Any) -> None:
     if state.written is not None:
         state.written[id(owner)] = owner
     state.writes += 1
+    state.last_writes[id(owner)] = state.writes
 
 
 def restore(x: Any, index: Any, old: Any) -> None:
@@ -72,6 +75,9 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
         for _, entry in held:
             if isinstance(entry, np.ndarray):
                 _save(owner_of(entry), entry.size)
+            elif is_known_by_rule(type(entry)):
+                for array in arrays_inside(entry):
+                    _save(owner_of(array), array.size)
 
 
 def _save(x: Any, size: int) -> None:

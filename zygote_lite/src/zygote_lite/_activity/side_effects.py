@@ -26,6 +26,7 @@ from zygote_lite._cotangents.kinds import (
     TUPLE,
     entries_of,
     is_foreign,
+    is_known_by_rule,
     kind_of,
     kind_of_type,
 )
@@ -171,7 +172,8 @@ def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
 
 
 def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
-    hooks = [] if is_foreign(kind) else _own_hooks(kind)  # arrays are for the rules
+    by_rule = is_foreign(kind) or is_known_by_rule(kind)  # arrays are for the rules
+    hooks = () if by_rule else _own_hooks(kind)
     if not hooks and not kind.__flags__ & HEAPTYPE:
         _plain.add(kind)
         _plain_or_containers.add(kind)

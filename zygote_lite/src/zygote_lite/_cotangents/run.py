@@ -47,6 +47,8 @@ class State(threading.local):
     holders: dict[int, list[Any]]  # by identity: what holds a private container
     reaching: dict[int, Any]  # private containers that hold what is active
     writes = 0  # into arrays, so far
+    last_writes: dict[int, int]  # by the identity of an array: which write was its last
+    wholes: dict[int, tuple[Any, int]]  # values known by rule, with the writes until each was made
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
     shared: dict[int, dict[int, Any]]  # by identity: what a thread that was started may read
     bindings: dict[int, tuple[Any, Any]]  # context variables that hold what is active
@@ -65,6 +67,8 @@ class State(threading.local):
         self.held = {}
         self.ended = {}
         self.later = []
+        self.last_writes = {}
+        self.wholes = {}
 
 
 state = State()

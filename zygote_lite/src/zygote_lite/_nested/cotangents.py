@@ -7,7 +7,12 @@ import numpy as np
 
 from rulescore import Tangent, accumulate, project
 from zygote_lite._activity.marks import mark_new
-from zygote_lite._cotangents.kinds import cotangent_like, entries_of, tuple_like
+from zygote_lite._cotangents.kinds import (
+    cotangent_like,
+    entries_of,
+    is_known_by_rule,
+    tuple_like,
+)
 from zygote_lite._cotangents.registry import (
     Handlers,
     NodeId,
@@ -131,6 +136,8 @@ def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback:
 
 def expand(dy: Any, x: Any) -> Any:
     """Return `dy` repeated to the shape of `x`, in the kind of `x`: the adjoint of `project`."""
+    if is_known_by_rule(type(x)):
+        return project(dy, x)
     kept = (1,) * (np.ndim(x) - np.ndim(dy)) + np.shape(dy)
     return project(np.broadcast_to(np.reshape(dy, kept), np.shape(x)), x)
 

@@ -45,6 +45,8 @@ class Run:
             state.given = ()
             state.held.clear()
             state.ended.clear()
+            state.last_writes.clear()
+            state.wholes.clear()
             forget_marks()
             later, state.later, state.run = state.later, [], None
             refusal = end_output()

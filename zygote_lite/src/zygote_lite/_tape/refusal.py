@@ -317,6 +317,16 @@ def refused_part(x: Any, name: str) -> Exception:
     )
 
 
+def refused_whole(f: Any, x: Any) -> Exception:
+    """Return the error for a value known as a whole that is used after its memory was written."""
+    kind = type(x).__qualname__
+    return Fault.MEMORY(
+        f"{where()}: {name_of(f)} is given a {kind} whose memory was written in place since it was "
+        f"made, as by `a.data[0] = x`, and its gradient cannot be followed: make a new {kind} of "
+        "the array that is written"
+    )
+
+
 def refused_fields(name: str) -> Exception:
     """Return the error for the attributes of an object that are reached through its `__dict__`."""
     return Fault.ATTRIBUTE(

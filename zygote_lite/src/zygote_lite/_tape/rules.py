@@ -42,7 +42,7 @@ def apply_rule(
     if through_text is not None:
         return through_text
     if rule.kind == "constant":
-        y = f(*xs, **kws)
+        y = (f if callable(f) else rule.primal)(*xs, **kws)  # such as a property
         return y, text_pullback(y, len(flags)) if is_text(y) else no_pullback(len(flags))
     y, back = _apply(rule, f, arguments, options)
     if None in flags[1:] or rule.refuses:
@@ -92,7 +92,8 @@ def _apply(
 def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
     """Raise what a function raises itself, such as for an option that it does not know."""
     try:
-        f(*xs, **kws)
+        if callable(f):  # a property is not
+            f(*xs, **kws)
     except Exception as error:
         raise error from None
 

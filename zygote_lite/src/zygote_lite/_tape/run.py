@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from rulescore import find_rule
+from rulescore import find_rule, project
 from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._activity.saved import Stamps, refuse_overwritten, stamp
+from zygote_lite._cotangents.kinds import is_known_by_rule
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.frames import keep_users_frames
@@ -40,6 +41,8 @@ class Pullback:
     def __call__(self, dy: Any) -> tuple[Any, ...]:
         try:
             check_fit(dy, self._y, self)
+            if dy is not None and is_known_by_rule(type(self._y)):
+                dy = project(dy, self._y)
             if self._stamps:
                 refuse_overwritten(self._stamps, name_of(self._f))
             outer, state.store = state.store, Store()

@@ -13,10 +13,11 @@ import numpy as np
 
 from rulescore import find_rule
 from zygote_lite._activity.activity import is_active, is_fields_view, mark_arguments
-from zygote_lite._activity.classes import member_of, overrides_iteration
+from zygote_lite._activity.classes import fields_of, member_of, overrides_iteration
 from zygote_lite._activity.saved import note_captured
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands
 from zygote_lite._activity.walk import captured_within, reaches_active
+from zygote_lite._activity.wholes import note_whole, rewritten
 from zygote_lite._cotangents.indexed import is_part, part_back
 from zygote_lite._cotangents.kinds import TUPLE, is_known_by_rule, kind_of
 from zygote_lite._cotangents.registry import (
@@ -51,6 +52,7 @@ from zygote_lite._tape.refusal import (
     refusal,
     refused_fields,
     refused_holder,
+    refused_whole,
 )
 from zygote_lite._tape.rules import apply_rule, with_texts
 from zygote_lite._tape.validate import contents_of, hold_the_same
@@ -158,14 +160,16 @@ class Tape(Iteration):
     ) -> Traced | None:
         """Apply the rule for a value that goes by value because a rule set says so.
 
-        It comes before the methods of its class, which would be recorded field by field.
+        It comes before the methods of its class, which would be recorded field by field. A rule
+        for `getattr` is for what is in the `__dict__`; a property has a rule of its own.
         """
-        done = self.by_rule(nodes, f, xs, kws)
-        if done is None and f is getattr and len(xs) == 2 and is_known_by_rule(type(xs[0])):
+        if f is getattr and len(xs) == 2 and is_known_by_rule(type(xs[0])):
             member = member_of(type(xs[0]), xs[1])
             if inspect.isdatadescriptor(member) and find_rule(member, xs[0]) is not None:
                 return self.by_rule((None, nodes[1]), member, xs[:1], {})
-        return done
+            if xs[1] not in fields_of(xs[0]):
+                return None
+        return self.by_rule(nodes, f, xs, kws)
 
     def desugared(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
@@ -241,10 +245,16 @@ class Tape(Iteration):
         for n, x in () if simple else zip(nodes[1:], xs, strict=False):
             if id(x) in state.held and isinstance(x, COMPUTING):
                 raise refused_holder(x)
-            if n is None and is_opaque(x) and reaches_active(x):
+            if n is None and is_opaque(x) and not is_known_by_rule(type(x)) and reaches_active(x):
                 raise refusal(f, xs)  # it is over memory that was written since
+        whole = rewritten(nodes[1:], xs) if state.written and not simple else None
+        if whole is not None:
+            raise refused_whole(f, whole)
         note_captured(f, xs)
-        return self.record(*pulled, nodes, fresh=True)
+        y, node = self.record(*pulled, nodes, fresh=True)
+        if node is not None and is_known_by_rule(type(y)):
+            note_whole(y)
+        return y, node
 
     def by_callable(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]

@@ -9,6 +9,7 @@ import numpy as np
 
 from rulescore import Array, Tangent
 from zygote_lite._activity.activity import addresses_of
+from zygote_lite._activity.wholes import arrays_inside
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
@@ -108,9 +109,11 @@ def _owned(d: Any, seen: set[int]) -> Any:
     if isinstance(d, list | tuple | dict | Tangent):
         return cotangent_like(d, {key: _owned(x, seen) for key, x in entries_of(d)})
     if is_known_by_rule(type(d)):
-        if id(d) in seen:
+        held = {id(d), *(id(owner_of(array)) for array in arrays_inside(d))}
+        if held & seen:
             d = copy.deepcopy(d)
-        seen.add(id(d))
+            held = {id(d), *(id(owner_of(array)) for array in arrays_inside(d))}
+        seen |= held
     return d
 
 

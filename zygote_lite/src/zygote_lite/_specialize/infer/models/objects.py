@@ -13,7 +13,7 @@ import types
 from typing import Any
 
 from zygote_lite._activity.outputs import is_stream
-from zygote_lite._cotangents.kinds import is_written_in_python
+from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import known_once
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
@@ -121,12 +121,20 @@ def _method_from_outside(builder: Builder, x: types.MethodType, expression: str)
     return constant(Method(owner, f.__name__, f))
 
 
+def refuse_whole(x: Value) -> None:
+    """Refuse an object that a rule set knows as a whole: only the tape sees who writes to it."""
+    if is_known_by_rule(type(x.sample)):
+        kind = type(x.sample).__name__
+        raise NotSupported.RULE_OPERAND(f"a {kind} goes by value, and by rules alone")
+
+
 def attribute(builder: Builder, x: Value, name: str) -> Value:
     """Return an attribute of an object, or note that a method was looked up."""
     if isinstance(x.sample, Super):
         return _of_ancestors(builder, x.sample, name)
     if is_made_class(x):
         return _made_classes.class_attribute(builder, x, name)
+    refuse_whole(x)
     if x.fields is not None and name == "__dict__" and x.where is None:
         return _fields.attributes_of(builder, x)
     if x.fields is not None and (x.where is None or name in x.fields):

@@ -49,6 +49,8 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     """Return what a function gives of objects; `None` where it is for others to say."""
     if not is_hashable(f) or not xs:
         return None
+    for x in xs:
+        _objects.refuse_whole(x)
     if kws:
         known = f is dataclasses.replace and len(xs) == 1 and xs[0].fields is not None
         return _instances.with_changes(builder, xs[0], kws) if known else None

@@ -1,0 +1,64 @@
+"""What a sparse array has: its numbers, its pattern, its shape."""
+
+import numpy as np
+
+from rules_scipy.sparse.values import KINDS, Sparse, filled, is_wide
+from rulescore import RuleSet
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes")
+OF_PATTERN = ("nnz", "size", "row", "col", "has_sorted_indices", "has_canonical_format",
+              "blocksize")  # fmt: skip
+OF_SHAPE = ("shape", "ndim", "dtype")
+IN_PLACE = ("eliminate_zeros", "sum_duplicates", "sort_indices", "prune", "resize", "setdiag",
+            "set_shape", "__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__",
+            "reshape_in_place")  # fmt: skip
+
+
+def refuse_wide(a, name):
+    """Raise `NotImplementedError` for the pattern of an array that stores zeros."""
+    if is_wide(a):
+        raise NotImplementedError(
+            f"`.{name}` of a {type(a).__name__} that was made of a dense array, or of a sum or "
+            "product with zeros: these are stored where a gradient passes, and SciPy leaves them "
+            "out; make it of data and indices"
+        )
+
+
+def has_field(a, name):
+    """Return whether a sparse array has an attribute of its own."""
+    return name in vars(a)
+
+
+rule.constant(has_field)
+
+
+@rule(getattr)
+def _(a: Sparse, name: str):
+    if not has_field(a, name):
+        raise NotImplementedError(f"a {type(a).__name__} has no rule for `.{name}`")
+    if name == "data":
+        refuse_wide(a, name)
+        return a.data, lambda dy: (filled(a, np.ravel(dy)), None)
+    if name not in ("_shape", "maxprint"):
+        refuse_wide(a, name)
+    return getattr(a, name), lambda dy: (None, None)
+
+
+def members(name):
+    """Return the properties or methods of a name of all classes, each once."""
+    return [*{id(f): f for f in [getattr(kind, name, None) for kind in KINDS] if f}.values()]
+
+
+for name in OF_SHAPE:
+    rule.constant(*members(name))
+for name in OF_PATTERN:
+    for member in members(name):
+
+        @rule(member)
+        def _(a: Sparse, *, _name=name):
+            refuse_wide(a, _name)
+            return getattr(a, _name), lambda dy: (None,)
+
+
+for member in members("count_nonzero"):
+    rule.constant(member)

@@ -1,0 +1,1 @@
+"""Rules for `scipy.sparse.csgraph`: what tells of the graph alone is constant."""

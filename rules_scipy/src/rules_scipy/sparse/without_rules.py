@@ -1,0 +1,6 @@
+"""What of `scipy.sparse` has no rule, and why."""
+
+from rulescore import RuleSet
+
+rule = RuleSet("rules_scipy")
+rule.without_rule("it reads a file", "scipy.sparse.load_npz")
