@@ -36,6 +36,8 @@ def sample(annotation):
     known += (
         [] if sparse is None else [sparse.eye_array(2, format="csr"), sparse.csr_matrix((2, 2))]
     )
+    spatial = sys.modules.get("scipy.spatial")
+    known += [] if spatial is None else [spatial.cKDTree(np.ones((2, 2)))]
     for value in [*SAMPLES, *known, float]:
         if isinstance(value, annotation):
             return value

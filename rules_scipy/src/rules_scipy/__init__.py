@@ -73,6 +73,7 @@ SECTIONS = {
         "without_rules",
     ),
     "scipy.sparse.csgraph": ("without_rules",),
+    "scipy.spatial": ("distances", "hulls", "neighbours", "rotations", "without_rules"),
     "scipy.stats": (
         "continuous",
         "discrete",

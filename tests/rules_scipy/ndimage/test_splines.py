@@ -7,7 +7,7 @@ import pytest
 from scipy import ndimage as nd
 
 from rules_scipy.ndimage.splines import sampled
-from rules_scipy.shared.splines import PADDED
+from rules_scipy.shared.pixels.splines import PADDED
 from rulescore import rrule
 from rulescore.testing import check_rrule
 

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import ndimage as nd
 
-from rules_scipy.shared.boundaries import (
+from rules_scipy.shared.linear.matrices import conjugate
+from rules_scipy.shared.pixels.boundaries import (
     axes_of_filter,
     extended,
     extended_axis,
@@ -13,8 +14,7 @@ from rules_scipy.shared.boundaries import (
     places,
     spread_on_axes,
 )
-from rules_scipy.shared.images import value_of
-from rules_scipy.shared.linear.matrices import conjugate
+from rules_scipy.shared.pixels.outputs import value_of
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.convolutions")

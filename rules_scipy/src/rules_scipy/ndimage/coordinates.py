@@ -9,9 +9,9 @@ import numpy as np
 from scipy import ndimage as nd
 
 from rules_scipy.ndimage.splines import sampled, spread, unfiltered
-from rules_scipy.shared.boundaries import folded, one_for_each
-from rules_scipy.shared.images import refuse_given, refuse_truncated, value_of
-from rules_scipy.shared.splines import PADDED, PADDING
+from rules_scipy.shared.pixels.boundaries import folded, one_for_each
+from rules_scipy.shared.pixels.outputs import refuse_given, refuse_truncated, value_of
+from rules_scipy.shared.pixels.splines import PADDED, PADDING
 from rulescore import Numeric, RuleSet, accumulate, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.coordinates")

@@ -5,8 +5,8 @@ from scipy import ndimage as nd
 
 from rules_scipy.ndimage.convolutions import by_line
 from rules_scipy.ndimage.smoothing import magnitude
-from rules_scipy.shared.boundaries import axes_of_filter, one_for_each
-from rules_scipy.shared.images import refuse_given, refuse_truncated, value_of
+from rules_scipy.shared.pixels.boundaries import axes_of_filter, one_for_each
+from rules_scipy.shared.pixels.outputs import refuse_given, refuse_truncated, value_of
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.derivatives")

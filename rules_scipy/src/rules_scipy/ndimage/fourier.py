@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import ndimage as nd
 
-from rules_scipy.shared.boundaries import one_for_each
-from rules_scipy.shared.images import value_of
 from rules_scipy.shared.linear.matrices import conjugate
+from rules_scipy.shared.pixels.boundaries import one_for_each
+from rules_scipy.shared.pixels.outputs import value_of
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.fourier")

@@ -7,14 +7,14 @@ import numpy as np
 from scipy import ndimage as nd
 
 from rules_scipy.ndimage.convolutions import by_line, by_weights, margins
-from rules_scipy.shared.boundaries import (
+from rules_scipy.shared.pixels.boundaries import (
     axes_of_filter,
     extended,
     folded_axis,
     one_for_each,
     spread_on_axes,
 )
-from rules_scipy.shared.images import value_of
+from rules_scipy.shared.pixels.outputs import value_of
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.smoothing")

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import ndimage as nd
 
-from rules_scipy.shared.images import value_of
 from rules_scipy.shared.linear.matrices import conjugate
-from rules_scipy.shared.splines import terms
+from rules_scipy.shared.pixels.outputs import value_of
+from rules_scipy.shared.pixels.splines import terms
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.splines")

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import ndimage as nd
 
 from rules_scipy.ndimage.convolutions import rule
-from rules_scipy.shared.boundaries import extended_axis, folded_axis
+from rules_scipy.shared.pixels.boundaries import extended_axis, folded_axis
 
 IMAGE = np.sin(np.arange(12.0)).reshape(3, 4)
 WEIGHTS = np.cos(np.arange(6.0)).reshape(2, 3)

@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 
-from rules_scipy.shared.boundaries import FILLED
+from rules_scipy.shared.pixels.boundaries import FILLED
 
 MIRRORED = ("constant", "wrap")  # where no spline of its own belongs to the mode
 PADDED = ("nearest", "grid-constant")

@@ -1,0 +1,1 @@
+"""What the rules of points share: slopes of metrics, and quaternions with their adjoints."""

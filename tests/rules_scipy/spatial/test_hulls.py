@@ -1,0 +1,58 @@
+"""Rules of `rules_scipy.spatial.hulls`, against closed forms and differences."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import spatial
+
+from zygote_lite import gradient
+
+
+def differences(f, x, h=1e-5):
+    steps = h * np.eye(x.size).reshape(-1, *x.shape)
+    return np.reshape([(f(x + e) - f(x - e)) / (2 * h) for e in steps], x.shape)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_the_volume_and_the_area_of_a_hull(n):
+    x = np.random.default_rng(n).normal(size=(8, n))
+
+    def f(x):
+        hull = spatial.ConvexHull(x)
+        return hull.volume**2 + hull.area + np.sum(hull.points[hull.vertices] ** 2)
+
+    np.testing.assert_allclose(gradient(f, x)[0], differences(f, x), atol=1e-7)
+
+
+def test_the_volume_of_a_box():
+    corners = np.array([*itertools.product((0.0, 1.0), repeat=3)])
+    found = gradient(lambda s: spatial.ConvexHull(corners * s).volume, np.array([2.0, 3.0, 5.0]))
+    np.testing.assert_allclose(found[0], [15.0, 10.0, 6.0])
+
+
+def test_the_vertices_of_cells_are_centres_of_circles():
+    x = np.array([[0.0, 0.0], [2.0, 0.1], [0.3, 1.7]])
+
+    def f(x):
+        return spatial.Voronoi(x).vertices[0, 0]
+
+    np.testing.assert_allclose(gradient(f, x)[0], differences(f, x), atol=1e-8)
+
+
+def test_a_vertex_as_far_from_four_points_is_refused():
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    with pytest.raises(np.linalg.LinAlgError, match="more points than it needs"):
+        gradient(lambda x: np.sum(spatial.Voronoi(x).vertices), square)
+
+
+def test_a_triangulation_is_held_fixed_and_other_fields_are_refused():
+    x = np.random.default_rng(7).normal(size=(6, 2))
+
+    def area(x):
+        corners = x[spatial.Delaunay(x).simplices]
+        return np.sum(np.linalg.det(corners[:, 1:] - corners[:, :1]) ** 2)
+
+    np.testing.assert_allclose(gradient(area, x)[0], differences(area, x), atol=1e-6)
+    with pytest.raises(NotImplementedError, match="and not equations"):
+        gradient(lambda x: np.sum(spatial.Delaunay(x).equations), x)
