@@ -106,6 +106,25 @@ def data_parallel(module):
     module.ProcessPoolExecutor = lambda n, context: ThreadPoolExecutor(n)  # starts at once
 
 
+def alignment(module):
+    fixed = module.picture()
+    bent = module.bend(fixed)
+    knots, _ = module.align(bent, fixed, 12)
+    assert np.std(module.moved(bent, knots) - fixed) < 0.4 * np.std(bent - fixed)
+
+
+def best_place(module):
+    offsets = module.best(module.TOWNS, module.WEIGHTS) - module.TOWNS
+    distances = np.linalg.norm(offsets, axis=1)
+    units = offsets / distances[:, None]
+    across = np.eye(2) - units[:, :, None] * units[:, None, :]
+    bending = across * (module.WEIGHTS / distances)[:, None, None]
+    by_towns, by_weights = module.sensitivity()
+    inverse = np.linalg.inv(np.sum(bending, axis=0))
+    np.testing.assert_allclose(by_towns.swapaxes(0, 1), inverse @ bending, atol=1e-9)
+    np.testing.assert_allclose(by_weights, -inverse @ units.T, atol=1e-9)
+
+
 CASES = {
     "option_greeks": (greeks, ()),
     "robot_arm": (arm, ()),
@@ -118,6 +137,8 @@ CASES = {
     "digits": (digits, (2,)),
     "char_rnn": (char_rnn, (4,)),
     "fluid": (fluid, (2,)),
+    "image_alignment": (alignment, (2,)),
+    "best_place": (best_place, ()),
     "data_parallel": (data_parallel, (2,)),
 }
 
