@@ -5,8 +5,9 @@ the same context. `contextlib.nullcontext` sets nothing, and `contextlib.suppres
 manager that Python code defines is followed into its `__enter__` and `__exit__`: those that
 `contextlib.contextmanager` makes, too.
 
-What these set, and set back, is followed too: globals that hold constants, and `np.seterr`. The
-code sets nothing itself, so all must be as it was when the function ends.
+What these set, and set back, is followed too: globals that hold numbers and texts, and `np.seterr`.
+The code sets nothing itself. Globals that hold something else when the function ends are assigned
+when the call is answered, and are read at entry from then on; the rest must be as it was.
 """
 
 import contextlib
@@ -16,12 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.infer.effects.attributes import assigned_global
+from zygote_lite._specialize.infer.effects.waiting import effects_of
+from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
 from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models.errors import caught_by
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contexts import Context, error_state, warning_filter
+from zygote_lite._specialize.typed.effects import set_item_at_the_end
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Error, StandIn
+from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.structures import mapping
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -156,8 +162,10 @@ def set_global(builder: Builder, name: str, value: Value) -> Value:
     """Note what a global holds from here on."""
     globals_ = builder.frames[-1].globals
     _refuse_on_paths(builder, f"it assigns the global {name}")
+    if builder.inner:
+        raise NotSupported.SECOND_ORDER(f"it assigns the global {name} where it is differentiated")
     key = (id(globals_), name)
-    if name not in globals_ or not _can_be_set(value):
+    if name not in globals_ or value in builder.uncertain or not _can_be_set(value):
         raise Unsound.EFFECTS(f"it assigns the global {name}")
     before = (
         builder.settings[key][0]
@@ -166,13 +174,18 @@ def set_global(builder: Builder, name: str, value: Value) -> Value:
     )
     if not _can_be_set(before):
         raise Unsound.EFFECTS(f"it assigns the global {name}")
-    builder.inputs.allow_equal(f"{builder.inputs.name_for(globals_, 'g')}[{name!r}]", before.sample)
+    if before.is_constant:
+        at = f"{builder.inputs.name_for(globals_, 'g')}[{name!r}]"
+        builder.inputs.allow_equal(at, before.sample)
     builder.settings = {**builder.settings, key: (before, value)}
     return constant(None)
 
 
 def _can_be_set(x: Value) -> bool:
-    return x.is_constant and type(x.sample) in (str, int, bool, type(None))
+    """Return whether a value is a text, or a number that carries no gradient."""
+    if x.is_constant:
+        return type(x.sample) in (str, int, bool, float, type(None))
+    return x.is_scalar and not x.active
 
 
 def _refuse_on_paths(builder: Builder, what: str) -> None:
@@ -181,11 +194,25 @@ def _refuse_on_paths(builder: Builder, what: str) -> None:
         raise Unsound.EFFECTS(f"{what} on one path only")
 
 
-def refuse_other_settings(builder: Builder) -> None:
-    """Refuse a function that leaves something set otherwise than it was."""
+def settle_settings(builder: Builder) -> None:
+    """Write what sets the globals that hold something else at the end.
+
+    Raises `NotSpecializable` where anything else is left otherwise than it was.
+    """
     for what, values in builder.settings.items():
         if values is None:
             raise Unsound.EFFECTS("it leaves another state of floating-point errors")
         before, now = values
-        if (type(before.sample), before.sample) != (type(now.sample), now.sample):
+        if before is now or (before.is_constant and value_key(before) == value_key(now)):
+            continue
+        effects = effects_of(builder, f"an assignment of the global {what[1]}")
+        origin = assigned_global(*what)
+        if origin not in builder.own:  # what it holds is to be read at entry
+            builder.wanted.add(origin)
             raise Unsound.EFFECTS(f"it leaves the global {what[1]} changed")
+        for op in builder.definitions.values():  # whose pullback would read the global later
+            builder.refuse_readers(op.function, op.arguments)
+        space = next(x for x in builder.inputs.bound.values() if id(x) == what[0])
+        given = [effects, constant(space.__setitem__), constant(what[1]), now]
+        op = builder.write(NO_RESULT, set_item_at_the_end, given, {})
+        mirror(op, lambda builder, _: [], [])

@@ -15,7 +15,11 @@ import numpy as np
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.source import compiled_by_numba
-from zygote_lite._specialize.infer.effects.attributes import known_once
+from zygote_lite._specialize.infer.effects.attributes import (
+    assigned_global,
+    known_once,
+    read_at_entry,
+)
 from zygote_lite._specialize.infer.effects.draws import given_generator
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import lists as _lists
@@ -27,7 +31,7 @@ from zygote_lite._specialize.normalize.steps import stepping
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.effects import GENERATORS
-from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, fact_of
+from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, Scalar, fact_of
 from zygote_lite._specialize.typed.inputs import defaults_of
 from zygote_lite._specialize.typed.plugins import is_in_python, is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -203,6 +207,9 @@ def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value
     if is_settled(builder, globals_):
         return inputs.fixed(functools.reduce(getattr, rest, found), path)
     expression = f"{within}[{head!r}]"  # a `KeyError` is a guard that does not hold
+    is_assigned = not rest and assigned_global(id(globals_), head) in builder.own
+    if is_assigned and isinstance(fact_of(found), Scalar):
+        return read_at_entry(builder, found, expression, head)
     return read_path(builder, found, expression, rest, rest[-1] if rest else head)
 
 

@@ -89,8 +89,8 @@ class Interpreter(Builder):
         try:
             env = with_cells(self, lowered.cells, env)
             env = self.block(lowered.body, env, {result}) or {}
-            if len(self.frames) == 1:
-                _contexts.refuse_other_settings(self)
+            if len(self.frames) == 1 and not self.plain:
+                _contexts.settle_settings(self)
         except NotSpecializable as reason:
             reason.origin = reason.origin or self.origin
             reason.raises = None  # what the function has done before is not known here

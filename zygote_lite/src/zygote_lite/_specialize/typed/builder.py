@@ -27,6 +27,7 @@ from zygote_lite._specialize.typed.facts import (
 )
 from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import Op, leaves
+from zygote_lite._specialize.typed.plugins import is_of_program
 from zygote_lite._specialize.typed.reasons import NotSupported, Unreached, Unsound
 from zygote_lite._specialize.typed.runtime import abandon, has_value, same_shape
 from zygote_lite._specialize.typed.shape_rules import SHAPE_AT
@@ -130,6 +131,8 @@ class Builder(Draft, ABC):
         self, result: Result, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "",
     ) -> Op:  # fmt: skip
         """Write an operation, and return it."""
+        if any(self.settings.values()):
+            self.refuse_readers(f, xs)
         # the code tests the dtype and the number of axes when it runs, not their length
         fact = result.fact if result.certain else without_lengths(result.fact)
         target = self.value(fact, result.sample, stem)
@@ -157,6 +160,11 @@ class Builder(Draft, ABC):
         self.note_state(op)
         self.definitions[target] = op
         return op
+
+    def refuse_readers(self, f: Any, xs: list[Value]) -> None:
+        """Refuse a call of the program's own code as it is: the code sets no global meanwhile."""
+        if any(map(is_of_program, [f, *(x.sample for x in xs if x.is_constant)])):
+            raise Unsound.EFFECTS("a function with a rule may read a global that is assigned")
 
     def note_state(self, op: Op) -> None:
         """Note the state of objects where an operation may raise an error that is caught."""

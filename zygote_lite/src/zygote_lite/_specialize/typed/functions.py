@@ -71,7 +71,8 @@ def attribute_of(name: str) -> Attribute:
     return _attributes.setdefault(name, Attribute(name))
 
 
-declare(*map(attribute_of, ("T", "mT", "real", "imag")), view=True)
+declare(*map(attribute_of, ("T", "mT", "real")), view=True)
+declare(attribute_of("imag"), may_be_view=True)  # of a complex array; of a real one there is none
 
 
 def is_hashable(f: Any) -> bool:

@@ -4,6 +4,7 @@ Rules of one plugin agree, too: that of `sum` with that of `+`.
 """
 
 import functools
+import types
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,12 @@ def _packages(_: int) -> set[str]:
     rules = [r for plugin in plugins() for ruleset in plugin.rulesets for r in ruleset.rules]
     modules = {str(getattr(r.body, "__module__", "")) for r in rules}
     return {name.partition(".")[0] for name in modules if name} | {*_OURS}
+
+
+def is_of_program(f: Any) -> bool:
+    """Return whether a function, or the body of a rule, is the program's own."""
+    f = getattr(f, "body", f)
+    return isinstance(f, types.FunctionType) and not is_of_plugin(f.__globals__)
 
 
 _IN_PYTHON = ("zygote_lite._python.library.", "zygote_lite._ir.folding",

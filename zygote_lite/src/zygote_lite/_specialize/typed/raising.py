@@ -18,6 +18,7 @@ from zygote_lite._specialize.typed.effects import (
     printed,
     put_on_stream,
     set_at_the_end,
+    set_item_at_the_end,
 )
 from zygote_lite._specialize.typed.facts import TRUTHS, Scalar, may_be_complex
 from zygote_lite._specialize.typed.functions import Attribute, is_hashable
@@ -38,6 +39,7 @@ from zygote_lite._specialize.typed.values import Value
 Kinds = tuple[type[BaseException], ...]
 _FOR_THE_TAPE = (
     abandon, finite, has_key, has_length, is_view, same_shape, set_at_the_end, flush_of_stream,
+    set_item_at_the_end,
     put_on_stream, printed, logged, logged_by_root, format_value, join_text,
 )  # fmt: skip
 EVERY: Kinds = (ArithmeticError, ValueError, LookupError, Warning)

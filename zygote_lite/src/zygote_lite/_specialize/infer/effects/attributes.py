@@ -56,6 +56,11 @@ def read_at_entry(builder: Builder, x: Any, expression: str, stem: str) -> Value
     return builder.inputs.given[expression][0]
 
 
+def assigned_global(space: int, name: str) -> tuple[str, int, str]:
+    """Return what notes that the code assigns a global, of the dict that has an identity."""
+    return "a global that is assigned", space, name
+
+
 def is_adopted(x: Value) -> bool:
     """Return whether a value is an object from outside whose attributes are assigned."""
     return x.where is not None and x.fields is not None
