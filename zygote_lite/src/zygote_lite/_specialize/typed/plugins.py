@@ -60,6 +60,8 @@ def _are_of_one_plugin(functions: tuple[Any, ...], _: int) -> bool:
 
 
 def _may_be_of_numbers(annotation: Any) -> bool:
+    if isinstance(annotation, types.UnionType):
+        return any(map(_may_be_of_numbers, annotation.__args__))
     if not isinstance(annotation, type):
         return True
     return any(issubclass(kind, annotation) or issubclass(annotation, kind) for kind in _KINDS)
