@@ -17,9 +17,9 @@
 Who works on it reads in this order: `_rule` (a rule and its pullback), `_primitive` (the rules of
 one function), `_table` (the look-up), `_changes` (registration) and `_why`; `_declaring` (the forms
 of a declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
-kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents);
-`_plugins` with `_switches`. `testing` checks rules, and `_command` belongs to
-`python -m rulescore`.
+kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents;
+`_html` shows them in a notebook); `_plugins` with `_switches`. `testing` checks rules, and
+`_command` belongs to `python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import _kinds
+from rulescore._html import html_of_tangent
 from rulescore._project import sequence_like
 
 
@@ -90,6 +91,9 @@ class Tangent:
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
         return f"Tangent[{self._primal.__qualname__}]({fields})"
+
+    def _repr_html_(self) -> str:
+        return html_of_tangent(self)
 
     def __reduce__(self) -> Any:
         return (_rebuild, (self._primal, self._fields))

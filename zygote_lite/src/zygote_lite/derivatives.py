@@ -7,6 +7,7 @@ other functions (lambdas, closures) can be pickled by `cloudpickle`, which takes
 
 import ast
 import functools
+import html
 import importlib
 import sys
 import weakref
@@ -34,6 +35,7 @@ def by_name(maker: Maker) -> Maker:
         if name:
             made.__module__, made.__qualname__ = __name__, name
             setattr(made, _FROM, f)
+            made._repr_html_ = functools.partial(str, _html_of_made(name))
             _kept_by_name[name] = made
         return made
 
@@ -50,6 +52,13 @@ def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, A
     given = [f"{module}:{name}", *map(repr, more)]
     given += [f"{key}={value!r}" for key, value in options.items()]
     return f"{verb}({', '.join(given)})".replace(".", "/")  # pickle would take it apart at dots
+
+
+def _html_of_made(name: str) -> str:
+    """Return what a notebook shows of a function that is made: its name, without the module."""
+    verb, _, rest = name.replace("/", ".").partition("(")
+    _, _, function = rest.partition(":")
+    return f"<code>{html.escape(f'{verb}({function}')}</code>"
 
 
 def __getattr__(name: str) -> Any:

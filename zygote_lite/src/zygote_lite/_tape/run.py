@@ -11,6 +11,7 @@ from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import via_tape
 from zygote_lite._tape.validate import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
@@ -65,6 +66,10 @@ class Pullback:
 
     def __repr__(self) -> str:
         return pullback_text(self._f)
+
+    def _repr_html_(self) -> str:
+        active = [bool(flag) for flag in self._flags[1:]]
+        return html_of_pullback(repr(self), self._f, self._y, self._xs, active)
 
 
 def pullback_text(f: Any) -> str:

@@ -1,0 +1,77 @@
+"""What a notebook shows of gradients, pullbacks and functions that are made."""
+
+import html.parser
+import pickle
+
+import numpy as np
+import pytest
+
+from rulescore import Tangent
+from zygote_lite import grad, gradient, pullback, value_and_grad
+
+
+class Balanced(html.parser.HTMLParser):
+    """Reads HTML, and holds that what is opened is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text = [], ""
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def shown(x):
+    reader = Balanced()
+    reader.feed(x._repr_html_())
+    reader.close()
+    assert not reader.open
+    return reader.text
+
+
+class Layer:
+    def __init__(self, w, inner=None):
+        self.w, self.inner = w, inner
+
+
+def loss(model, x):
+    return np.sum(model.inner.w * x) * model.w
+
+
+def test_a_tangent_is_a_table_of_its_fields():
+    (d,) = gradient(lambda m: loss(m, np.ones(3)), Layer(2.0, Layer(np.ones((2, 3)))))
+    text = shown(d)
+    assert text.count("Tangent[Layer]") == 2
+    assert "ndarray of shape (2, 3)" in text
+    assert "w" in text
+    assert "6.0" in text
+    assert "<script>" in shown(Tangent(Layer, **{"<script>": "<b>"}))
+    assert "<script>" not in Tangent(Layer, **{"<script>": "<b>"})._repr_html_()
+    many = Tangent(Layer, w=np.arange(1e6), all=[Tangent(Layer, w=1.0), None])
+    assert len(many._repr_html_()) < 2000
+
+
+def test_a_pullback_says_what_it_takes_and_gives():
+    for _ in range(3):  # recorded, and transformed
+        _, back = pullback(loss, Layer(2.0, Layer(np.ones(3))), np.ones(3))
+        text = shown(back)
+        assert "∂(loss): takes the cotangent of float64" in text
+        assert "∂modelLayer" in text
+        assert "∂xndarray of shape (3,), float64" in text
+    assert "not differentiated" not in text
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [(grad(loss), "grad(loss)"), (value_and_grad(loss, "x"), "value_and_grad(loss, 'x')")],
+)
+def test_a_function_that_is_made_has_its_name(made, name):
+    assert shown(made) == name
+    assert pickle.loads(pickle.dumps(made)) is made
+    assert "lambda" in shown(grad(lambda x: x))

@@ -1,0 +1,47 @@
+"""What a notebook shows of a pullback: for what it takes a cotangent, and of what it gives one."""
+
+import html
+import inspect
+from typing import Any
+
+_ALIGNED = 'style="text-align: left"'
+
+
+def html_of_pullback(shown: str, f: Any, y: Any, xs: tuple[Any, ...], active: list[bool]) -> str:
+    """Return a pullback as HTML.
+
+    Arguments:
+        shown: what the pullback is shown as elsewhere.
+        f, y, xs: the function, its value and its arguments.
+        active: for each argument whether it gets a gradient.
+    """
+    head = (
+        f"<code>{html.escape(shown)}</code>: takes the cotangent of {_kind_and_shape(y)}, and gives"
+    )
+    rows = [
+        f"<tr><td {_ALIGNED}><code>∂{html.escape(name)}</code></td>"
+        f"<td {_ALIGNED}>{_kind_and_shape(x) if flag else 'not differentiated'}</td></tr>"
+        for name, x, flag in zip(_shown_names(f, len(xs)), xs, active, strict=False)
+    ]
+    return "\n".join([f"<div>{head}</div><table>", *rows, "</table>"])
+
+
+def _shown_names(f: Any, count: int) -> list[str]:
+    """Return names for the arguments of a call: those of the parameters, if they are known."""
+    try:
+        found = [
+            p.name
+            for p in inspect.signature(f).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        found = []
+    return [*found[:count], *(f"x{i + 1}" for i in range(len(found), count))]
+
+
+def _kind_and_shape(x: Any) -> str:
+    """Return what a value is, in a few words."""
+    name = html.escape(type(x).__name__)
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return f"{name} of shape {x.shape}, {x.dtype}" if x.shape else f"{name}"
+    return f"{name} of length {len(x)}" if isinstance(x, list | tuple | dict) else name
