@@ -19,6 +19,7 @@ SECTIONS = {
         "barycentric",
         "cubics",
         "fitpack",
+        "grids",
         "polynomials",
         "scattered",
         "splines",
