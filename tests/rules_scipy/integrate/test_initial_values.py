@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate as si
 
-from zygote_lite import NoRuleError, gradient, value_and_grad
+from zygote_lite import NoRuleError, grad, gradient, hessian, value_and_grad
 
 C = np.array([1.3, 0.2, 0.7])
 TIMES = np.array([0.04, 0.2, 0.5])
@@ -46,6 +46,7 @@ COARSE = {
     "of RK23": lambda c: coarse(of(c), (0.7, c[1] - 0.2), c[1:], "RK23", c[0] * TIMES[::-1]).y,
     "of DOP853": lambda c: coarse(of(c), (0, c[2]), c[1:], "DOP853", list(c[0] * TIMES)).y,
     "all times": lambda c: coarse(of(C), (c[1], c[0]), [1, 1]).t ** 2,
+    "given times": lambda c: coarse(of(C), (0, 0.7), c[:2], "RK45", c[0] * TIMES).t ** 2,
     "dense": lambda c: coarse(of(c), (0, c[2]), c[:2], dense=True).sol(c[1] * np.arange(3)),
     "dense DOP853": lambda c: coarse(of(c), (c[2], 0), c[:2], "DOP853", dense=True).sol(c[1]),
     "a list": lambda c: coarse(lambda t, y: [y[1] * c[0], c[1] * t], (0, 0.7), c[:2]).y,
@@ -78,6 +79,23 @@ def test_coarse_steps_have_the_derivative_of_what_they_compute(name):
     ]
     for _ in range(3):  # on the tape, then by transformed code
         np.testing.assert_allclose(value_and_grad(f)(C)[1], expected, rtol=1e-9, atol=1e-9)
+
+
+TWICE = {name: COARSE[name] for name in ("closure", "y0 and ends", "of RK23", "one step")}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_second_derivatives_of_coarse_steps(name):
+    f = with_weights(TWICE[name])
+    h = 1e-4
+    expected = [(grad(f)(C + e) - grad(f)(C - e)) / (2 * h) for e in h * np.eye(3)]
+    np.testing.assert_allclose(hessian(f)(C), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_second_derivatives_of_other_methods_are_refused():
+    f = lambda c: si.solve_ivp(of(c), (0, 0.1), [1.0, 0.5], "BDF").y[0, -1]
+    with pytest.raises(NoRuleError, match="second derivatives of solutions by RK23"):
+        hessian(f)(C)
 
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])

@@ -33,15 +33,15 @@ def _(ad, given):
         raise NotImplementedError("scipy.integrate.solve_ivp has no rule for events")
     method, is_explicit = method_of(given["method"])
     noting, times, pieces = noting_steps(method, not is_explicit)
-    options, t_eval = given.get("options", {}), given["t_eval"]
-    named = {name: given[name] for name in ("t_eval", "dense_output", "vectorized", "args")}
-    y = si.solve_ivp(given["fun"], given["t_span"], given["y0"], noting, **named, **options)
+    t_eval, dense, vectorized = given["t_eval"], given["dense_output"], given["vectorized"]
+    y = si.solve_ivp(given["fun"], given["t_span"], given["y0"], noting, t_eval, dense, None,
+                     vectorized, given["args"], **options_of(given))  # fmt: skip
     if y.sol is not None and method in MULTISTEP:
         y.sol = si.OdeSolution(y.sol.ts, y.sol.interpolants, alt_segment=True)
     span, first, args = given["t_span"], vector(given["y0"]), given["args"] or ()
-    rate = rate_of(ad, given["fun"], args, by_columns if given["vectorized"] else as_vector)
+    rate = rate_of(ad, given["fun"], args, by_columns if vectorized else as_vector)
     if y.success and is_explicit:
-        asked = None if given["dense_output"] else () if t_eval is None else t_eval
+        asked = None if dense else () if t_eval is None else t_eval
         steps = Steps(rate, span, first, times, Tableau(method), asked)
     elif y.success:
         pieces = without_second(pieces, given["fun"], span, first, args)
@@ -54,8 +54,10 @@ def _(ad, given):
         refuse_unsolved(si.solve_ivp, y.success)
         between = is_explicit and t_eval is None
         at, dwithin = ((), None) if between else (y.t, dvalues)
+        if dwithin is None:
+            dwithin = np.zeros((len(first), len(at)))
         if dsol is not None:
-            at, dwithin = np.append(at, dsol.times), joined(dwithin, dsol.values, len(at))
+            at, dwithin = np.append(at, dsol.times), np.hstack([dwithin, dsol.values])
         dspan, dy0, dat, (df, *dargs) = steps.pulled(dvalues if between else None, at, dwithin)
         dt = np.zeros(len(y.t)) if between else dat[: len(y.t)]
         dt = dt if dtimes is None else dt + dtimes
@@ -68,9 +70,12 @@ def _(ad, given):
     return y, pullback
 
 
-def joined(dvalues, more, count):
-    """Return the cotangents of values at `count` times, and at others, in columns."""
-    return np.hstack([np.zeros((len(more), count)) if dvalues is None else dvalues, more])
+def options_of(given):
+    """Return the options of a method, on which no gradient depends."""
+    return given.get("options", {})
+
+
+rule.constant(options_of)
 
 
 @solver(rule, si.odeint, by=("func", "y0", "t", "args"), without=("Dfun",))

@@ -8,7 +8,7 @@ the next one. Within a step the value is `y + h (P p(x)) K`, where `p` are the p
 
 import numpy as np
 
-from rulescore import accumulate
+from rulescore import accumulate, stop_gradient
 
 
 class Tableau:
@@ -65,7 +65,7 @@ class Steps:
         self.rate, self.tableau = rate, tableau
         begin, end = span
         times = times or [float(end)]  # of a step of length 0
-        self.knots = np.array([float(begin), *times])
+        self.knots = stop_gradient(np.array([float(begin), *times]))
         asked = None if within is None else {*self.places(within).tolist()}
         self.steps = []
         t, (k, back) = begin, rate(begin, y)
