@@ -8,7 +8,7 @@ import pytest
 
 from rules_nnlib import softmax
 from tests.examples.conftest import EXAMPLES, PNG
-from zygote_lite import grad
+from zygote_lite import grad, gradient
 from zygote_lite.value import buildgraph
 
 PICTURES = EXAMPLES.parent / "docs" / "pictures"
@@ -125,6 +125,14 @@ def best_place(module):
     np.testing.assert_allclose(by_weights, -inverse @ units.T, atol=1e-9)
 
 
+def spring(module):
+    seen = module.path(module.TRUE, module.TIMES)
+    (found,) = gradient(lambda p: module.loss(p, seen), module.START)
+    for i, step in enumerate(1e-5 * np.eye(3)):
+        ahead, behind = (module.loss(module.START + s, seen) for s in (step, -step))
+        assert found[i] == pytest.approx((ahead - behind) / 2e-5, rel=1e-4)
+
+
 CASES = {
     "option_greeks": (greeks, ()),
     "robot_arm": (arm, ()),
@@ -133,6 +141,7 @@ CASES = {
     "epidemic": (epidemic, ()),
     "neural_ode": (neural_ode, (2,)),
     "heat_shape": (heat, (2,)),
+    "spring": (spring, ()),
     "value_graph": (graph, ()),
     "digits": (digits, (2,)),
     "char_rnn": (char_rnn, (4,)),

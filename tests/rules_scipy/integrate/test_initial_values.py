@@ -218,5 +218,5 @@ def test_what_has_no_rule_is_refused(message):
 
 def test_a_solution_that_did_not_reach_the_end_has_no_derivative():
     f = lambda c: si.solve_ivp(lambda t, y: c * y**2, (0, 2), [1.0], rtol=1e-2).y[0, -1]
-    with pytest.raises(np.linalg.LinAlgError, match="has not converged"):
+    with pytest.raises(np.linalg.LinAlgError, match="has not reached the end"):
         gradient(f, 1.0)

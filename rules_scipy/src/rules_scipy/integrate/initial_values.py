@@ -10,9 +10,9 @@ from scipy import integrate as si
 
 from rules_scipy.shared.solvers import (
     entries_of,
+    name_of,
     parts_of,
     refuse_unless_tuple,
-    refuse_unsolved,
     solver,
 )
 from rules_scipy.shared.steps.collocation import Along
@@ -51,7 +51,7 @@ def _(ad, given):
         dvalues, dtimes, dsol = parts_of(dy, si.solve_ivp, ("y", "t", "sol"))
         if dvalues is None and dtimes is None and dsol is None:
             return {}
-        refuse_unsolved(si.solve_ivp, y.success)
+        refuse_ended(si.solve_ivp, y.success)
         between = is_explicit and t_eval is None
         at, dwithin = ((), None) if between else (y.t, dvalues)
         if dwithin is None:
@@ -92,7 +92,7 @@ def _(ad, y, given):
         (dvalues,) = entries_of(dy, si.odeint, bool(given["full_output"]), (0,))
         if dvalues is None:
             return {}
-        refuse_unsolved(si.odeint, steps is not None)
+        refuse_ended(si.odeint, steps is not None)
         (dbegin, dend), dy0, dt, (df, *dargs) = steps.pulled(None, t, np.transpose(dvalues))
         dt[0], dt[-1] = dt[0] + dbegin, dt[-1] + dend
         found = {"y0": dy0, "t": dt, "args": dargs}
@@ -110,6 +110,15 @@ def solved_again(f, read, first, t, args, bounds):
     while found.status == "running":
         found.step()
     return pieces if found.status == "finished" else None
+
+
+def refuse_ended(f, is_whole):
+    """Raise `LinAlgError` for a solution that does not reach the end of its interval."""
+    if not is_whole:
+        raise np.linalg.LinAlgError(
+            f"{name_of(f)} has not reached the end of the interval: there the solution has no "
+            "derivative"
+        )
 
 
 def method_of(method):

@@ -28,8 +28,9 @@ from zygote_lite._python.library import (
     tracebacks,
 )
 from zygote_lite._python.objects import attributes, construct, lookup
-from zygote_lite._specialize import callee
+from zygote_lite._specialize import callee, handed
 from zygote_lite._tape import callables, scalars
+from zygote_lite._tape.tape import transformed_for_rule
 
 MODULES = (
     literals, operators, calls, generators, texts, plain,
@@ -42,3 +43,4 @@ MODULES = (
 )  # fmt: skip
 
 install(module.handlers for module in MODULES)
+transformed_for_rule.append(handed.answered)

@@ -28,7 +28,7 @@ from zygote_lite._specialize.guards import is_finite
 from zygote_lite._specialize.typed.facts import FLOATS
 from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
 from zygote_lite._tape.refusal import note_resolution
-from zygote_lite._tape.tape import Tape, handed_in
+from zygote_lite._tape.tape import Tape, recorded_for_rule
 from zygote_lite.errors import Fault
 from zygote_lite.modes import InternalError, TierMismatch, current, watching
 
@@ -160,7 +160,7 @@ class CalleePullback:
                 f"{where()}: {name_of(self.f)} has a gradient that is not finite, and what it "
                 "reads from around it has changed since it was called: pass that as an argument"
             )
-        _, back = handed_in(self.f, *self.xs)
+        _, back = recorded_for_rule(self.f, self.xs)
         given = (False, *self.known.active)
         return tuple([d if flag else None for d, flag in zip(back(dy), given, strict=True)])
 

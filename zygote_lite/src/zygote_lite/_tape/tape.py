@@ -7,6 +7,7 @@ tape, so that exceptions, generators and callbacks need nothing of their own.
 import inspect
 import operator
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -333,13 +334,27 @@ def via_tape(
     return y, tape_back if node is not None or kind_of(y) >= TUPLE else UndoOnly(tape_back)
 
 
+transformed_for_rule: list[Callable[[Any, tuple[Any, ...]], ValueAndPullback | None]] = []
+"""What answers for a function that a rule hands over, before it is recorded."""
+
+
 def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
     """Differentiate a function for a rule that takes functions: what such a rule calls `ad`.
 
     The rule is given whole cotangents, and may drop them or ask for them several times: they live
     in a store of their own, and nothing but what the rule returns reaches that of the caller.
     """
+    for answer in transformed_for_rule:
+        answered = answer(f, xs)
+        if answered is not None:
+            return answered
+    return recorded_for_rule(f, xs)
+
+
+def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
+    """Record a function that a rule hands over."""
     operands = (f, *xs)
+    refuse_defaults(f)
     with Run(operands):  # of its own where the rule asks in its pullback
         flags = mark_arguments(operands, (True,) * len(operands))
         before = contents_of(operands)
@@ -362,3 +377,16 @@ def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
             state.store = outer
 
     return y, whole_back
+
+
+def refuse_defaults(f: Any) -> None:
+    """Refuse a function whose defaults are differentiated: a rule has no place for them."""
+    if (
+        isinstance(f, types.FunctionType)
+        and (f.__defaults__ or f.__kwdefaults__)
+        and id(f) in (state.active or ())
+    ):
+        raise Fault.HANDED_TO_RULE(
+            f"{where()}: {name_of(f)} has defaults through which a gradient passes, and is given "
+            "to a rule: let it read them from around it, or take them as arguments"
+        )

@@ -68,7 +68,8 @@ class Steps:
         self.knots = stop_gradient(np.array([float(begin), *times]))
         asked = None if within is None else {*self.places(within).tolist()}
         self.steps = []
-        t, (k, back) = begin, rate(begin, y)
+        t = begin + np.float64(0.0)  # of the type of the times that follow
+        k, back = rate(t, y)
         for i, (earlier, later) in enumerate(zip(self.knots[:-1], self.knots[1:], strict=True)):
             is_last, is_asked = i == len(times) - 1, asked is None or i in asked
             h = end - t if is_last else later - earlier

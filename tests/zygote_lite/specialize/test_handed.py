@@ -1,0 +1,142 @@
+"""Functions that a rule hands to the engine: transformed, with what they capture."""
+
+import math
+
+import numpy as np
+import pytest
+
+from zygote_lite import DifferentiationError, gradient, testing
+
+X = np.array([0.4, -0.7])
+
+
+def at_both(f, a):
+    return f(a) + 2.0 * f(a + 1.0)
+
+
+@pytest.fixture
+def both(rules):
+    @rules(at_both)
+    def _(f: object, a: float, *, ad):
+        (y, back), (z, again) = ad(f, a), ad(f, a + 1.0)
+
+        def pullback(dy):
+            pairs = zip(back(dy), again(2.0 * dy), strict=True)
+            return tuple([p if q is None else q if p is None else p + q for p, q in pairs])
+
+        return y + 2.0 * z, pullback
+
+
+def scaled(c):
+    return lambda t: c[0] * math.sin(c[1] * t)
+
+
+def defined(c):
+    def inside(t):
+        found = 0.0
+        for i in range(3):
+            if i != 1:
+                found = found + c[0] ** i * t
+        return found * c[1]
+
+    return inside
+
+
+def of_numbers(c):
+    a, b = c[0], c[1]
+    return lambda t: a * t**b if t > 1.0 else b * t
+
+
+def of_a_dict(c):
+    p = {"a": c[0], "b": [c[1], 2.0]}
+    return lambda t: p["a"] * t + p["b"][0] * p["b"][1]
+
+
+def of_a_function(c):
+    inner = scaled(c)
+    return lambda t: inner(t) * t
+
+
+def with_a_default(c):
+    return lambda t, k=2: c[0] ** k * t * c[1]
+
+
+def with_functions_inside(c):
+    def inside(t):
+        square = lambda x: x * x * c[0]
+        return sum([square(t + i) for i in range(2)]) + c[1] * t
+
+    return inside
+
+
+def of_one_operand(c):
+    return lambda t: np.sum(c * t) * c[0]
+
+
+CASES = (
+    scaled, defined, of_numbers, of_a_dict, of_a_function, with_a_default, with_functions_inside,
+    of_one_operand,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("make", CASES)
+def test_gradients_by_what_is_captured(both, make):
+    def f(c, a):
+        return at_both(make(c), a)
+
+    h = 1e-5
+    expected = [(f(X + e, 0.3) - f(X - e, 0.3)) / (2 * h) for e in h * np.eye(2)]
+    by_number = (f(X, 0.3 + h) - f(X, 0.3 - h)) / (2 * h)
+    for _ in range(6):  # recorded at first
+        dc, da = gradient(f, X, 0.3)
+        np.testing.assert_allclose(dc, expected, rtol=1e-8)
+        assert da == pytest.approx(by_number)
+
+
+def test_what_is_captured_may_change_between_the_calls_and_the_pullback(both):
+    def f(c):
+        found = 0.0
+        for factor in (1.0, 2.0, 3.0):
+            found = found + at_both(lambda t: factor * c * t, 0.5)
+        return found
+
+    for _ in range(5):
+        assert gradient(f, 0.7)[0] == pytest.approx(6.0 * (0.5 + 2.0 * 1.5))
+
+
+def test_an_array_that_is_captured_may_be_overwritten_later(both):
+    def f(c):
+        held = c * 1.0
+        y = at_both(lambda t: held[0] * held[1] * t, 0.5)
+        held[:] = 100.0
+        return y
+
+    for _ in range(5):
+        np.testing.assert_allclose(gradient(f, X)[0], 3.5 * X[::-1])
+
+
+def test_a_zero_times_an_infinity_is_left_to_the_tape(both):
+    f = lambda c: at_both(lambda t: math.sqrt(c[0] * t) * 0.0 + c[1] * t, 0.0)
+    for _ in range(5):
+        with testing.recorded_only():
+            expected = gradient(f, np.array([1.0, 2.0]))
+        np.testing.assert_array_equal(gradient(f, np.array([1.0, 2.0])), expected)
+
+
+def test_both_ways_agree(both):
+    def f(c, a):
+        return at_both(scaled(c), a)
+
+    with testing.compared():
+        for _ in range(4):
+            gradient(f, X, 0.3)
+
+
+def test_defaults_that_are_differentiated_are_refused(both):
+    for model in (
+        lambda c: at_both(lambda t, a=c: a * t, 0.5),
+        lambda c: at_both(lambda t, *, a=c: a * t, 0.5),
+    ):
+        for _ in range(3):
+            with pytest.raises(DifferentiationError, match="has defaults through which a gradient"):
+                gradient(model, 0.7)
