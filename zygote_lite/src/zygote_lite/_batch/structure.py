@@ -254,7 +254,8 @@ def _method_of_entry(run: Any, x: Tracer, name: str, rest: tuple[Any, ...], kws:
 
 @_of(intrinsics.apply)
 def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
-    g, arguments, named = xs
+    g, arguments, *keywords = xs
+    named = intrinsics.join_keywords(g, keywords)
     return run.resolve(g, tuple(_iterable(run, arguments)), dict(named))
 
 

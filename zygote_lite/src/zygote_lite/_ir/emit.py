@@ -145,8 +145,8 @@ class _Emitter:
                 return _assign([target], self.display(kind, [self.atom(x) for x in items]))
             case ir.Apply(_, target, function, arguments, keywords):
                 starred = ast.Starred(self.atom(arguments), ast.Load())
-                named = ast.keyword(None, self.atom(keywords))
-                return _assign([target], ast.Call(self.atom(function), [starred], [named]))
+                named = [ast.keyword(None, self.atom(x)) for x in keywords]
+                return _assign([target], ast.Call(self.atom(function), [starred], named))
             case ir.If(_, test, body, orelse):
                 return ast.If(self.atom(test), self.block(body), self.rest(orelse))
             case ir.For(_, target, iterable, body, orelse):

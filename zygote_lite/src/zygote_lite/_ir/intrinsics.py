@@ -28,9 +28,22 @@ def refuse_resize() -> Never:
     )
 
 
-def apply(f: Any, xs: Any, kws: Any, /) -> Any:
-    """Call a function with a sequence of arguments and a mapping of keywords."""
-    return f(*xs, **kws)
+def apply(f: Any, xs: Any, /, *keywords: Any) -> Any:
+    """Call a function with a sequence of arguments and mappings of keywords."""
+    return f(*xs, **join_keywords(f, keywords))
+
+
+def join_keywords(f: Any, mappings: Any) -> dict[str, Any]:
+    """Return the keywords of a call in one dict; raises what Python raises for one given twice."""
+    if len(mappings) < 2:
+        return mappings[0] if mappings else {}
+    joined: dict[str, Any] = {}
+    for kws in mappings:
+        for name in kws:
+            if name in joined:
+                f(**joined, **kws)
+        joined.update(kws)
+    return joined
 
 
 def unpack(x: Any, count: int, star: int | None, /) -> tuple[Any, ...]:

@@ -64,12 +64,15 @@ class Call(Statement):
 
 @dataclass
 class Apply(Statement):
-    """`target = function(*arguments, **keywords)`, with a sequence and a mapping made before."""
+    """`target = function(*arguments, **keywords[0], ...)`, with what was made before.
+
+    That is a sequence, and mappings, each of which may depend on a differentiated argument or not.
+    """
 
     target: str
     function: Atom
     arguments: Atom
-    keywords: Atom
+    keywords: list[Atom]
 
 
 @dataclass

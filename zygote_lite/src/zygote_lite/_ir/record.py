@@ -298,7 +298,7 @@ def _as_call(s: ir.Statement) -> ir.Statement:
         case ir.Build(_, target, kind, items):
             function, operands = f"build_{kind}", items
         case ir.Apply(_, target, f, arguments, keywords):
-            function, operands = "apply", [f, arguments, keywords]
+            function, operands = "apply", [f, arguments, *keywords]
         case _:
             return s
     return ir.Call(s.origin, target, ir.Intrinsic(function), operands)

@@ -22,6 +22,7 @@ from zygote_lite._ir.intrinsics import (
     frame_refusal,
     invoke,
     join_arguments,
+    join_keywords,
     join_tuple,
     set_defaults,
 )
@@ -50,12 +51,14 @@ def invoked(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any
 
 
 @handlers.desugared(apply)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Traced:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, *keywords: Any) -> Traced:
     arguments, at = tape.call((None, nodes[2]), tuple, xs)
     parts = [None if kind_of(x) > TUPLE and not reaches_active(x) else
              tape.call((None, at, None), operator.getitem, arguments, i)[1]
              for i, x in enumerate(arguments)]  # fmt: skip
-    named = {name: tape.call((None, nodes[3], None), operator.getitem, kws, name) for name in kws}
+    join_keywords(f, keywords)
+    named = {name: tape.call((None, node, None), operator.getitem, kws, name)
+             for kws, node in zip(keywords, nodes[3:], strict=True) for name in kws}  # fmt: skip
     inner = (nodes[1], *parts, *(node for _, node in named.values()))
     return tape.call(inner, f, *arguments, **{name: value for name, (value, _) in named.items()})
 

@@ -37,6 +37,7 @@ from zygote_lite._ir.intrinsics import (
     build_slice,
     build_tuple,
     invoke,
+    join_keywords,
     read_cell,
     refuse_locals,
 )
@@ -98,7 +99,7 @@ def resolved_anyway(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
     It may be called by its name, as an attribute of a module or as a method.
     """
     if f is apply:
-        f, xs, kws = xs[0], xs[1], xs[2]
+        f, xs, kws = xs[0], xs[1], join_keywords(xs[0], xs[2:])
     elif f is invoke and xs[1] in NAMES_EVEN_IF_INACTIVE:
         x, name, *xs = xs  # type: ignore[assignment]
         if isinstance(x, types.ModuleType):

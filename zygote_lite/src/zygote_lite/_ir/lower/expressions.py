@@ -246,12 +246,16 @@ class Expressions(Variables):
         positional = ast.copy_location(ast.Tuple(list(e.args)), e)
         alone = len(e.args) == 1  # Python walks over it when it calls, after the keywords
         starred = self.spread(list(e.args), [] if alone else [k.value for k in e.keywords])
-        keys = [None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value)
-                for k in e.keywords]  # fmt: skip
-        keyword = ast.copy_location(ast.Dict(list(keys), [k.value for k in e.keywords]), e)
+        given = [self.keyword(k) for k in e.keywords]
         if plain:
-            function, arguments, keywords = self.operands(e.func, positional, keyword)
+            function, arguments, *keywords = self.operands(e.func, positional, *given)
         else:
-            function, *parts, keywords = self.operands(e.func, *starred, keyword)
+            function, *atoms = self.operands(e.func, *starred, *given)
+            parts, keywords = atoms[: len(starred)], atoms[len(starred) :]
             arguments = self.call(e, None, "join_arguments", [function, *parts])
         return self.put(ir.Apply, e, target, function, arguments, keywords)
+
+    def keyword(self, k: ast.keyword) -> ast.expr:
+        """Return a dict for one keyword of a call, or for `**` of a mapping."""
+        key = None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value)
+        return ast.copy_location(ast.Dict([key], [k.value]), k.value)

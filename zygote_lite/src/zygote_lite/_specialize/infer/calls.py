@@ -74,6 +74,14 @@ Values = list[Value]
 Resolver = Callable[[Builder, Any, Values, Options, str], Value | None]
 
 
+def joined_keywords(mappings: list[dict[str, Value]]) -> dict[str, Value]:
+    """Return the keywords of a call with `**` in one dict."""
+    joined = {name: value for kws in mappings for name, value in kws.items()}
+    if len(joined) < sum(map(len, mappings)):
+        raise NotSupported.UNKNOWN_LENGTH("a call has a keyword twice, which is an error")
+    return joined
+
+
 def call(
     builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = ""
 ) -> Value:

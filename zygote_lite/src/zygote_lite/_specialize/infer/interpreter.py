@@ -173,10 +173,10 @@ class Interpreter(Builder):
                 if of is not None:
                     env[target] = changed(self, xs[0], env[target], target, env)
             case ir.Apply(_, target, function, arguments, keywords):
-                given, named = self.atom(arguments, env), self.atom(keywords, env)
-                if given.items is None or not _dicts.is_dict(named):
+                given, named = self.atom(arguments, env), [self.atom(x, env) for x in keywords]
+                if given.items is None or not all(map(_dicts.is_dict, named)):
                     raise NotSupported.UNKNOWN_LENGTH("a call has `*` or `**` of something unknown")
-                kws = _dicts.entries_of_dict(named)
+                kws = _calls.joined_keywords([_dicts.entries_of_dict(x) for x in named])
                 found = self.call(self.atom(function, env), [*given.items], kws)
                 env[target] = own_result(self, found)
             case ir.Build(_, target, kind, items):
