@@ -78,6 +78,7 @@ SECTIONS = {
     ),
     "scipy.sparse.csgraph": ("without_rules",),
     "scipy.spatial": ("distances", "hulls", "neighbours", "rotations", "without_rules"),
+    "scipy.sparse.linalg": ("direct", "iterative", "spectra", "without_rules"),
     "scipy.stats": (
         "continuous",
         "discrete",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import optimize as so
+from scipy import sparse
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.optimize.test_fits import differences
@@ -65,5 +66,11 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda b: so.nnls(np.eye(2), b)[0][0], np.array([1.0, 0.0]))
     with pytest.raises((NoRuleError, NotImplementedError), match="and not x"):
         gradient(lambda b: so.linprog(COSTS, ROWS, b).x[0], LIMITS)
+    for f in (
+        lambda b: so.lsq_linear(sparse.csr_array(A), b).x[0],
+        lambda b: so.linprog(COSTS, sparse.csr_array(ROWS), b[:2] + 5).fun,
+    ):
+        with pytest.raises((NoRuleError, NotImplementedError), match="for sparse matrices"):
+            gradient(f, B)
     with pytest.raises((NoRuleError, NotImplementedError), match="integers"):
         gradient(lambda b: so.linprog(COSTS, ROWS, b, integrality=1).fun, LIMITS)

@@ -29,8 +29,19 @@ def _(A: Given, b: Given, *, maxiter=None, **options):
     return y, pullback
 
 
+def refuse_sparse(f, *matrices):
+    """Raise `NotImplementedError` for sparse matrices."""
+    if any(hasattr(a, "tocsr") or hasattr(a, "matvec") for a in matrices):
+        raise NotImplementedError(
+            f"scipy.optimize.{f.__name__} has no rule for sparse matrices and operators: give it "
+            "`A.toarray()`"
+        )
+
+
 @solver(rule, so.lsq_linear, by=("A", "b"))
 def _(ad, y, given):
+    refuse_sparse(so.lsq_linear, given["A"])
+
     def pullback(dy):
         refuse_unsolved(so.lsq_linear, y.success)
         dx, dresiduals, dcost = parts_of(dy, so.lsq_linear, ("x", "fun", "cost"))
@@ -100,6 +111,7 @@ rule.constant(so.linear_sum_assignment)  # indices; the cost is a sum of entries
 @solver(rule, so.linprog, by=("c", "A_ub", "b_ub", "A_eq", "b_eq"))
 def _(ad, y, given):
     """Pull back the optimal value, whose derivatives are the solution and its multipliers."""
+    refuse_sparse(so.linprog, given["A_ub"], given["A_eq"])
 
     def pullback(dy):
         refuse_unsolved(so.linprog, y.success)

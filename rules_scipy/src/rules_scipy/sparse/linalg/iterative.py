@@ -1,0 +1,155 @@
+"""Solutions by iteration, and least squares: the adjoint system is solved by the same solver."""
+
+import numpy as np
+from scipy import sparse as sp
+from scipy.sparse import linalg as spl
+
+from rules_scipy.sparse.products import adjoint, with_rows
+from rules_scipy.sparse.values import Sparse
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.iterative")
+SYMMETRIC = (spl.cg, spl.minres)
+GENERAL = (spl.bicg, spl.bicgstab, spl.cgs, spl.gcrotmk, spl.gmres, spl.lgmres, spl.tfqmr)
+Matrix = Sparse | np.ndarray
+ABOUT_STEPS = ("callback", "callback_type", "show", "check")
+
+
+def refuse_unsolved(f, info):
+    """Raise `LinAlgError` where a solver has not converged."""
+    if info != 0:
+        raise np.linalg.LinAlgError(
+            f"scipy.sparse.linalg.{f.__name__} has not converged (info={info}): what it returns "
+            "has no derivative"
+        )
+
+
+def adjoint_of(a):
+    """Return the adjoint of a matrix or an operator."""
+    if sp.issparse(a):
+        return adjoint(a)
+    return np.conj(a.T) if isinstance(a, np.ndarray) else a.H
+
+
+def by_matrix(a, left, right):
+    """Return the cotangent of a matrix, of what `left @ right.conj().T` has at its places."""
+    if sp.issparse(a):
+        return project(with_rows(a, left, right), a)
+    return project(left @ np.conj(right.T), a)
+
+
+def applied(a, x):
+    """Apply an operator to a vector."""
+    return a.matvec(x)
+
+
+def adjoint_solution(f, a, y, options, dy):
+    """Return the solution of the adjoint system, by the same solver.
+
+    Arguments:
+        f, a, y: the solver, the matrix or operator, and what was returned.
+        options: those of the solver.
+        dy: the cotangent of what was returned.
+    """
+    refuse_unsolved(f, y[1])
+    if dy[0] is None:
+        return np.zeros_like(y[0])
+    given = {name: x for name, x in options.items() if name not in ABOUT_STEPS}
+    if f not in SYMMETRIC:
+        a = adjoint_of(a)
+        if given.get("M") is not None:
+            given["M"] = adjoint_of(given["M"])
+    w, info = f(a, dy[0], **given)
+    refuse_unsolved(f, info)
+    return w
+
+
+def solved_by(f):
+    """Declare the rule of a solver."""
+
+    @rule(f)
+    def _(A: Matrix, b: np.ndarray, x0=None, *, _f=f, **options):
+        y = _f(A, b, x0, **options)
+
+        def solve_adjoint(dy):
+            return adjoint_solution(_f, A, y, options, dy)
+
+        def by_a(w):
+            return by_matrix(A, -np.reshape(w, (-1, 1)), np.reshape(y[0], (-1, 1)))
+
+        def by_b(w):
+            return project(np.reshape(w, np.shape(b)), b)
+
+        return y, (solve_adjoint, (by_a, by_b))
+
+    @rule(f)
+    def _(A: spl.LinearOperator, b: np.ndarray, x0=None, *, ad, _f=f, **options):
+        y = _f(A, b, x0, **options)
+        _, back = ad(applied, A, y[0])
+
+        def pullback(dy):
+            w = adjoint_solution(_f, A, y, options, dy)
+            return back(-w)[1], project(np.reshape(w, np.shape(b)), b)
+
+        return y, pullback
+
+
+for solver in (*SYMMETRIC, *GENERAL):
+    solved_by(solver)
+
+
+def least_squares_by(f, done):
+    """Declare the rule of a solver of least squares with a matrix of full column rank."""
+
+    @rule(f)
+    def _(A: Sparse | np.ndarray, b: np.ndarray, damp=0.0, *, _f=f, **options):
+        if damp != 0:
+            raise NotImplementedError(f"scipy.sparse.linalg.{_f.__name__} has no rule for damp")
+        y = _f(A, b, damp, **options)
+        tight = {"atol": 1e-13, "btol": 1e-13} | {k: options[k] for k in options if k == "conlim"}
+
+        def cotangents(dy):
+            if any(d is not None for d in dy[1:]):
+                raise NotImplementedError(
+                    f"of scipy.sparse.linalg.{_f.__name__} only the solution carries a gradient"
+                )
+            refuse_unsolved(_f, 0 if y[1] in done else y[1])
+            dx = np.zeros_like(y[0]) if dy[0] is None else dy[0]
+            s = _f(adjoint_of(A), dx, **tight)[0]
+            if np.linalg.norm(adjoint_of(A) @ s - dx) > 1e-7 * np.linalg.norm(dx):
+                raise np.linalg.LinAlgError(
+                    f"scipy.sparse.linalg.{_f.__name__} has solved a system whose columns are "
+                    "dependent: its solution has no derivative"
+                )
+            return s, _f(A, s, **tight)[0]
+
+        def by_a(shared):
+            s, w = shared
+            left = np.stack([b - A @ y[0], -s], axis=1)
+            return by_matrix(A, left, np.stack([w, y[0]], axis=1))
+
+        def by_b(shared):
+            return project(shared[0], b)
+
+        return y, (cotangents, (by_a, by_b))
+
+
+least_squares_by(spl.lsqr, (1, 2, 4, 5))
+least_squares_by(spl.lsmr, (1, 2, 4, 5))
+
+
+@rule(spl.expm_multiply)
+def _(A: Matrix, B: np.ndarray, start=None, stop=None, num=None, endpoint=None, traceA=None):
+    if any(x is not None for x in (start, stop, num, endpoint)):
+        raise NotImplementedError("scipy.sparse.linalg.expm_multiply has a rule for one time")
+
+    def by_a(dy):
+        raise NotImplementedError(
+            "scipy.sparse.linalg.expm_multiply has a rule by B alone: use scipy.linalg.expm"
+        )
+
+    def by_b(dy):
+        trace = None if traceA is None else np.conj(traceA)
+        return project(spl.expm_multiply(adjoint_of(A), dy, traceA=trace), B)
+
+    return spl.expm_multiply(A, B, traceA=traceA), (by_a, by_b)

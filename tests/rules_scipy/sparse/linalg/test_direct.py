@@ -1,0 +1,89 @@
+"""Rules of `rules_scipy.sparse.linalg.direct`, against differences."""
+
+import numpy as np
+import pytest
+from scipy import sparse as sp
+from scipy.sparse import linalg as spl
+
+from rulescore.testing import check_rrule
+from zygote_lite import DifferentiationError, gradient
+
+N = 5
+WHOLE = sp.diags_array([0.3, 4.0, -0.7, 0.2], offsets=[-2, 0, 1, 3], shape=(N, N)).tocoo()
+DATA = WHOLE.data * (1 + 0.1 * np.cos(np.arange(WHOLE.nnz)))
+B = np.cos(np.arange(5.0))
+W = np.arange(1.0, 6.0)
+
+
+def matrix(v, kind=sp.csc_array):
+    return kind(sp.coo_array((v, WHOLE.coords), shape=(N, N)))
+
+
+def symmetric(v):
+    m = matrix(v)
+    return m + m.T
+
+
+def test_examples(example):
+    f, xs, options = example
+    assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+def agrees(f):
+    expected = [(f(DATA + h) - f(DATA - h)) / 2e-5 for h in 1e-5 * np.eye(DATA.size)]
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(f, DATA)[0], expected, rtol=1e-5, atol=1e-7)
+
+
+def factored(v):
+    lu = spl.splu(matrix(v))
+    again = lu.solve(np.stack([B, W], axis=1) * v[0], "T")
+    return W @ lu.solve(B * v[1]) + np.sum(again[:, 0] * again[:, 1]) + W @ lu.solve(B, trans="H")
+
+
+def unit_upper(v):
+    return sp.csr_array(sp.triu(matrix(v), 1) + sp.eye_array(N))
+
+
+PROGRAMS = {
+    "spsolve": lambda v: W @ spl.spsolve(matrix(v), B * v[0]),
+    "spsolve, csr_matrix": lambda v: np.sum(spl.spsolve(matrix(v, sp.csr_matrix), B) ** 2),
+    "triangular": lambda v: W @ spl.spsolve_triangular(sp.csr_array(sp.tril(matrix(v))), B),
+    "unit diagonal": lambda v: (
+        W
+        @ spl.spsolve_triangular(unit_upper(v), np.stack([B, W], 1), False, unit_diagonal=True)[
+            :, 1
+        ]
+    ),
+    "inv": lambda v: np.sum((spl.inv(matrix(v)) @ B) ** 2),
+    "splu": factored,
+    "factorized": lambda v: W @ spl.factorized(matrix(v))(B * v[0]),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_solutions(name):
+    agrees(PROGRAMS[name])
+
+
+def test_a_solution_by_a_constant_matrix():
+    a = matrix(DATA)
+    found = gradient(lambda b: W @ spl.spsolve(a, b), B)[0]
+    np.testing.assert_allclose(found, np.linalg.solve(a.toarray().T, W), rtol=1e-12)
+
+
+def test_places_that_are_stored_twice():
+    data, places = np.append(DATA, 0.5), [np.append(c, c[0]) for c in WHOLE.coords]
+    f = lambda v: W @ spl.spsolve(sp.coo_array((v, places), shape=(N, N)).tocsc(), B)
+    found = gradient(f, data)[0]
+    assert found[0] == found[-1] != 0
+
+
+def test_singular_and_approximate_factors_are_refused():
+    singular = DATA * (WHOLE.coords[0] > 0)
+    with pytest.warns(spl.MatrixRankWarning), pytest.raises(np.linalg.LinAlgError):
+        gradient(lambda v: np.sum(spl.spsolve(matrix(v), B)), singular)
+    with pytest.raises(DifferentiationError):
+        gradient(lambda v: np.sum(spl.spilu(matrix(v)).solve(B)), DATA)
+    with pytest.raises(DifferentiationError):
+        gradient(lambda v: np.sum(spl.splu(matrix(v)).U.data), DATA)
