@@ -36,6 +36,9 @@ def sample(annotation):
     known += (
         [] if sparse is None else [sparse.eye_array(2, format="csr"), sparse.csr_matrix((2, 2))]
     )
+    if sparse is not None and "scipy.sparse.linalg" in sys.modules:
+        one = sparse.eye_array(1, format="csc")
+        known += [sparse.linalg.splu(one), sparse.linalg.aslinearoperator(one)]
     spatial = sys.modules.get("scipy.spatial")
     known += [] if spatial is None else [spatial.cKDTree(np.ones((2, 2)))]
     for value in [*SAMPLES, *known, float]:
