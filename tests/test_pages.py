@@ -264,3 +264,16 @@ def test_help_begins_with_the_public_names(package):
     examples = doctest.DocTestFinder(recurse=False).find(package, package.__name__)
     assert [doctest.DocTestRunner().run(found).failed for found in examples] == [0]
     assert examples[0].examples
+
+
+def test_the_changelog_has_the_form_of_keep_a_changelog():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"(?m)^## (.*)$", text)
+    assert versions[0] == "[Unreleased]"
+    for version in versions[1:]:
+        assert re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", version)
+    kinds = re.findall(r"(?m)^### (.*)$", text)
+    assert {*kinds} <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    for part in re.split(r"(?m)^## .*$", text)[1:]:
+        found = re.findall(r"(?m)^### (.*)$", part)
+        assert len(found) == len({*found})
