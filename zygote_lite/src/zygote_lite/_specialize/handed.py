@@ -36,7 +36,7 @@ _SUSPENDS = 0x20 | 0x80 | 0x200  # of generators and coroutines
 
 def answered(f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """Return the value and the pullback of a function by transformed code, if there is some."""
-    if type(f) is not types.FunctionType or not state.active or not _is_code_alone(f):
+    if type(f) is not types.FunctionType or state.active is None or not _is_code_alone(f):
         return None
     found = _lifted(f.__code__, f)
     if found is None:
