@@ -14,7 +14,7 @@ from rules_scipy.shared.signals.segments import (
     with_ends_back,
 )
 from rules_scipy.shared.solvers import solver
-from rules_scipy.shared.transforms import resized
+from rules_scipy.shared.transforms import ifft_adjoint, irfft_adjoint, resized
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.spectra")
@@ -259,3 +259,43 @@ SLOPES = {
     "angle": of_angle,
     "phase": of_angle,
 }
+
+
+@solver(rule, ss.istft, by=("Zxx", "fs"))
+def _(ad, found, given):
+    shape, onesided, boundary = np.shape(given["Zxx"]), given["input_onesided"], given["boundary"]
+    axes = [int(given[name]) % len(shape) for name in ("freq_axis", "time_axis")]
+    (bins, count), window = [shape[axis] for axis in axes], given["window"]
+    natural = 2 * (bins - 1) if onesided else bins
+    length = natural if given["nperseg"] is None else int(given["nperseg"])
+    nfft = given["nfft"]
+    if nfft is None:
+        nfft = length if onesided and length == natural + 1 else natural
+    step = length - (length // 2 if given["noverlap"] is None else int(given["noverlap"]))
+    w = np.asarray(window) if is_array(window) else ss.get_window(window, length)
+    size, fs = length + (count - 1) * step, float(given["fs"])
+    norm = np.zeros(size)
+    for i in range(count):
+        norm[i * step : i * step + length] += np.real(w**2)
+    norm = np.where(norm > 1e-10, norm, 1.0)
+    is_psd = given["scaling"] == "psd"
+    scale = np.sqrt(fs * np.sum(w**2)) if is_psd else np.sum(w)
+    axis = axes[1] - (axes[0] < axes[1]) if axes[1] != len(shape) - 1 else -1
+    skipped = length // 2 if boundary else 0
+    times, x = found
+
+    def pullback(dout):
+        dt, dx = dout
+        dfs = of_times(dt, times, fs)
+        if dx is None:
+            return {"fs": project(dfs, given["fs"])}
+        if is_psd:
+            dfs = dfs + np.sum(np.real(np.conj(dx) * x)) / (2 * fs)
+        d = with_ends(last(dx, axis), skipped, "zeros") / norm
+        d = np.lib.stride_tricks.sliding_window_view(d, length, -1)[..., ::step, :]
+        d = resized(d * (np.conj(w) * np.conj(scale)), int(nfft), d.ndim - 1)
+        adjoint = irfft_adjoint if onesided else ifft_adjoint
+        dz = np.moveaxis(np.swapaxes(adjoint(d, bins, -1, None), -1, -2), (-2, -1), axes)
+        return {"Zxx": project(dz, given["Zxx"]), "fs": project(dfs, given["fs"])}
+
+    return pullback

@@ -27,3 +27,8 @@ for boundary in ("zeros", "even", "odd", "constant", None):
     rule.example(ss.stft, SIGNAL, 2.0, WINDOW, 5, 3, boundary=boundary)
 rule.example(ss.stft, SIGNAL, 2.0, WINDOW, 5, detrend="linear", scaling="psd", padded=False)
 rule.example(ss.stft, IMAGE + 0.3j, 2.0, "hann", 5, 2, 6, False, False, axis=0)
+Z = ss.stft(SIGNAL, 2.0, "hann", 6)[2]
+rule.example(ss.istft, Z, 2.0)
+rule.example(ss.istft, np.moveaxis(np.stack([Z, 2 * Z]), 0, 1), 2.0, freq_axis=0, scaling="psd")
+rule.example(ss.istft, Z[:, 1:4], 1.5, WINDOW, 5, 3, 6)
+rule.example(ss.istft, np.swapaxes(Z, 0, 1), 1.0, "hann", 4, 2, 4, False, True, 0, 1)
