@@ -1,8 +1,8 @@
 """Random programs with effects that can be seen from outside: they print, and draw numbers.
 
 Generators are made inside, given or Python's own. Programs raise after an effect, catch what they
-raise, print inside loops and branches, print arrays that are written later, and meet infinities.
-
+raise, print inside loops and branches, print arrays that are written later, assign globals, and
+meet infinities.
 """
 
 import random
@@ -20,6 +20,22 @@ DRAWS = (
     "v[rng.integers(0, 3)]",
 )  # fmt: skip
 
+GLOBALS = {"CALLS": 0, "RATE": 1.0}
+ASSIGNING = """def count():
+    global CALLS
+    CALLS += 1
+
+
+def slow(k):
+    global RATE
+    RATE = RATE * k + 0.5
+    return CALLS
+
+
+"""
+OF_GLOBALS = ("count()", "s = s + 0.1 * CALLS", "print(CALLS, RATE)", "s = s * RATE", "slow(0.5)",
+              "s = s * slow(0.9) + x", "if CALLS > 4: s = s * 2.0")  # fmt: skip
+
 
 def program(seed):
     """Return the text of the program of a number."""
@@ -35,7 +51,20 @@ def program(seed):
     for _ in range(source.randint(3, 6)):
         lines += statement(source, 1)
     end = source.choice(["0.0", "np.sum(w)", "x"])
-    return "\n".join([*lines, f"    return s * 1.0 + {end}", ""])
+    lines.append(f"    return s * 1.0 + {end}")
+    return ASSIGNING + "\n".join([*with_globals(lines, random.Random(f"globals {seed}")), ""])
+
+
+def with_globals(lines, source):
+    """Return the lines with some more, at places of the last function, that are about globals."""
+    start = next(i for i, line in enumerate(lines) if line.startswith("def f("))
+    places = [
+        i for i, line in enumerate(lines)
+        if i > start + 1 and line[4] != " " and not line[4:].startswith(("else", "except"))
+    ]  # fmt: skip
+    for place in sorted(source.choices(places, k=source.choice((0, 1, 3))), reverse=True):
+        lines.insert(place, f"    {source.choice(OF_GLOBALS)}")
+    return lines
 
 
 def statement(source, depth):
@@ -71,7 +100,9 @@ def statement(source, depth):
 
 def load(seed):
     """Return the function of a number."""
-    return texts.load(program(seed), f"<program with effects {seed}>", np=np, random=random)
+    return texts.load(
+        program(seed), f"<program with effects {seed}>", np=np, random=random, **GLOBALS
+    )
 
 
 def arguments(seed):
