@@ -20,6 +20,7 @@ import scipy.integrate
 import scipy.integrate._ivp.rk
 import scipy.interpolate
 import scipy.optimize
+import scipy.spatial
 import scipy.stats
 
 from tests.zygote_lite.constructs.declare import declaring
@@ -33,6 +34,29 @@ V = np.array([0.5, 0.6, 0.8, 0.7])
 @works("`scipy.optimize.rosen`", (V,), expected=lambda x: (scipy.optimize.rosen_der(x),))
 def rosen(x):
     return scipy.optimize.rosen(x)
+
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+
+@works("objects of compiled classes that a plugin has rules for", (CORNERS[:, 0],))
+def interpolator(d):
+    return float(scipy.interpolate.LinearNDInterpolator(CORNERS, d)(np.array([[0.2, 0.3]]))[0])
+
+
+@works("objects of compiled classes that a plugin has rules for", (CORNERS,))
+def hull(x):
+    return scipy.spatial.ConvexHull(x).volume
+
+
+@works("objects of compiled classes that a plugin has rules for", (CORNERS,))
+def triangulation(x):
+    return np.sum(scipy.spatial.Delaunay(x).points)
+
+
+@works("objects of compiled classes that a plugin has rules for", (CORNERS,))
+def tree(x):
+    return scipy.spatial.cKDTree(x).query([0.2, 0.3])[0]
 
 
 RK45 = scipy.integrate.RK45

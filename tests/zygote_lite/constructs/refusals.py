@@ -17,8 +17,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-import scipy.interpolate
-import scipy.spatial
 import scipy.special
 
 from tests.zygote_lite.constructs.declare import declaring
@@ -127,29 +125,6 @@ def packed_in_place(x):
     memory = bytearray(8)
     struct.pack_into("d", memory, 0, x)
     return struct.unpack_from("d", memory)[0] * 2.0
-
-
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-
-
-@refused("objects of classes in C or Cython that hold active values", "rule", (CORNERS[:, 0],))
-def interpolator(d):
-    return float(scipy.interpolate.LinearNDInterpolator(CORNERS, d)(np.array([[0.2, 0.3]]))[0])
-
-
-@refused("objects of classes in C or Cython that hold active values", "rule", (CORNERS,))
-def hull(x):
-    return scipy.spatial.ConvexHull(x).volume
-
-
-@refused("objects of classes in C or Cython that hold active values", "rule", (CORNERS,))
-def triangulation(x):
-    return np.sum(scipy.spatial.Delaunay(x).points)
-
-
-@refused("objects of classes in C or Cython that hold active values", "rule", (CORNERS,))
-def tree(x):
-    return scipy.spatial.cKDTree(x).query([0.2, 0.3])[0]
 
 
 @refused("objects of classes in C or Cython that hold active values", "rule", (0.5,))
