@@ -278,7 +278,7 @@ def power_of(f, a, n):
     return y, (lambda dy: pullback(dy)[0], by_n)
 
 
-@rule(abs)
+@rule(abs, np.absolute)
 def _(a: Sparse):
     return of_each(abs, a, lambda x: np.conj(np.sign(x)) if np.iscomplexobj(x) else np.sign(x))
 

@@ -32,7 +32,7 @@ rule.example(operator.mul, CSR, OTHER)
 rule.example(operator.mul, COMPLEX, 0.5 - 1j)
 rule.example(operator.truediv, COMPLEX, dense(3, 4))
 rule.example(abs, CSR)
-rule.example(abs, COMPLEX)
+rule.example(np.absolute, COMPLEX)
 for name in SLOPES:
     rule.example(getattr(sp.csr_array, name), abs(SMALL) if name == "sqrt" else SMALL)
 rule.example(np.sin, CSR)
