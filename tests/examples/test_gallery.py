@@ -133,6 +133,13 @@ def spring(module):
         assert found[i] == pytest.approx((ahead - behind) / 2e-5, rel=1e-4)
 
 
+def tolerance(module):
+    for name in module.CASES:
+        of_value, of_gradient = module.errors(name)
+        assert np.all(of_gradient < 2 * of_value + 1e-7)
+        assert of_gradient[-1] < 1e-3 * of_gradient[0] + 1e-7
+
+
 CASES = {
     "option_greeks": (greeks, ()),
     "robot_arm": (arm, ()),
@@ -142,6 +149,7 @@ CASES = {
     "neural_ode": (neural_ode, (2,)),
     "heat_shape": (heat, (2,)),
     "spring": (spring, ()),
+    "tolerance": (tolerance, ()),
     "value_graph": (graph, ()),
     "digits": (digits, (2,)),
     "char_rnn": (char_rnn, (4,)),
