@@ -27,10 +27,10 @@ class Engine(Differentiator):
 
     def pull(
         self, f: Any, xs: tuple[Any, ...], options: dict[str, Any], needed: Sequence[bool]
-    ) -> tuple[Any, Any]:
-        """Return `f(*xs, **options)` and its pullback, which gives one cotangent per argument."""
+    ) -> tuple[Any, Any, int]:
+        """Return `f(*xs, **options)`, its pullback, and where the cotangents of `xs` begin."""
         numbers = tuple([i for i, wanted in enumerate(needed) if wanted])
-        return vjp_by(bound(f, options), numbers, xs)
+        return *vjp_by(bound(f, options), numbers, xs), 0
 
     def push(
         self, f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...], options: dict[str, Any]

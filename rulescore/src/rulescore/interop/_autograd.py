@@ -6,6 +6,7 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defjvp_argnums, defvjp_argnums, primitive
+from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval, isbox
 
 from rulescore._naming import name_of
@@ -13,6 +14,8 @@ from rulescore.interop._calls import Call, by_position
 from rulescore.interop._derivatives import Derivative, Pushforward
 from rulescore.interop._differentiator import Differentiator, Pull
 from rulescore.interop._trees import LEAF, flatten, rebuild
+
+_PLAIN = frozenset((np.ndarray, float, np.float64))
 
 
 class AutogradFunction:
@@ -25,35 +28,70 @@ class AutogradFunction:
 
     def __init__(self, f: Any, differentiator: Differentiator) -> None:
         self.f, self.differentiator = f, differentiator
+        self.known: dict[int, Call] = {}  # calls on arrays by position, by their number
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self.__doc__ = getattr(f, "__doc__", None)
         self.__wrapped__ = f
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on arrays and numbers, or on trees of them."""
-        f = self.f
-        xs = tuple(map(opened, xs))
-        if options:
-            held: list[Any] = []
-            options = {name: opened(x) for name, x in options.items()}
-            flatten(options, isbox, held)
-            if held:
-                xs, options = by_position(f, xs, options)
-                f, xs, options = self.differentiator.with_keywords(
-                    f, xs, options, isbox, _as_constant
-                )
-        leaves: list[Any] = []
-        structure = flatten(xs, isbox, leaves)
+        if not options:
+            for x in xs:
+                if type(x) is not ArrayBox or type(x._value) is not np.ndarray:
+                    break
+            else:
+                call = self.known.get(len(xs))
+                if call is None:
+                    call = Call(self.f, (LEAF,) * len(xs), {}, self.differentiator)
+                    self.known[len(xs)] = call
+                run = Run(call, [x._value.dtype.kind in "fc" for x in xs])
+                ys = node(run, *xs)
+                return ys if run.structure is LEAF else rebuilt(run.structure, ys)
+        f, leaves = self.f, list[Any]()
+        structure = None if options else simple(xs, leaves)
+        if structure is None:
+            f, xs, options = self.opened(xs, options)
+            leaves.clear()
+            structure = flatten(xs, isbox, leaves)
         if not leaves:
             return f(*xs, **options)
-        form, found = applied(Call(f, structure, options, self.differentiator), leaves)
-        return found[0] if form is LEAF else rebuild(form, iter(found))
+        call = Call(f, structure, options, self.differentiator)
+        return rebuilt(*applied(call, leaves))
+
+    def opened(
+        self, xs: tuple[Any, ...], options: dict[str, Any]
+    ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """Return the function and its call, without boxes of containers or among the options."""
+        xs = tuple(map(opened, xs))
+        held: list[Any] = []
+        options = {name: opened(x) for name, x in options.items()}
+        flatten(options, isbox, held)
+        if not held:
+            return self.f, xs, options
+        xs, options = by_position(self.f, xs, options)
+        return self.differentiator.with_keywords(self.f, xs, options, isbox, _as_constant)
 
     def __repr__(self) -> str:
         return f"to_autograd({name_of(self.f)})"
 
     def __reduce__(self) -> Any:
         return AutogradFunction, (self.f, self.differentiator)
+
+
+def simple(xs: tuple[Any, ...], leaves: list[Any]) -> tuple[Any, ...] | None:
+    """Return the structure of arguments and add their leaves; `None` where there are containers."""
+    structure: list[Any] = []
+    for x in xs:
+        if isbox(x):
+            if type(x._value) not in _PLAIN:
+                return None
+            leaves.append(x)
+            structure.append(LEAF)
+        elif isinstance(x, list | tuple | dict):
+            return None
+        else:
+            structure.append(x)
+    return tuple(structure)
 
 
 def opened(x: Any) -> Any:
@@ -88,49 +126,67 @@ class Run:
         self.structure: Any = None
 
 
-def applied(call: Call, leaves: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Return the structure of a call's value and its leaves."""
-    run = Run(call, [isbox(x) and is_inexact(x) for x in leaves])
+def applied(call: Call, leaves: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the structure of a call's value and its leaves: a tuple, but for one alone."""
+    run = Run(call, [isbox(x) and kind_of(x) in "fc" for x in leaves])
     ys = node(run, *leaves)
-    structure = run.structure
-    count = len(flattened(structure))
-    return structure, [ys] if count == 1 else [ys[i] for i in range(count)]
+    return run.structure, ys
 
 
-def flattened(structure: Any) -> list[Any]:
-    """Return the leaves of a structure."""
+def rebuilt(structure: Any, ys: Any) -> Any:
+    """Return the value, of its structure and its leaves."""
+    if structure is LEAF:
+        return ys
+    count = count_of(structure)
+    return rebuild(structure, iter([ys] if count == 1 else [ys[i] for i in range(count)]))
+
+
+def count_of(structure: Any) -> int:
+    """Return the number of leaves of a structure."""
     found: list[Any] = []
     flatten(structure, lambda part: part is LEAF, found)
-    return found
+    return len(found)
 
 
 @primitive
 def node(run: Run, *leaves: Any) -> Any:
     """Return the leaves of a value: a tuple, but for one alone."""
     arrays = [read_only(x) for x in leaves]
-    structure, found, pull = run.call.pull(arrays, run.needed)
-    run.structure, run.pull = structure, pull
+    run.structure, found, run.pull = run.call.pull(arrays, run.needed)
     return found[0] if len(found) == 1 else tuple(found)
 
 
 def pulled(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -> Any:
     """Return what autograd pulls cotangents back by."""
-    run, *leaves = args
-    structure, pull, count = run.structure, run.pull, len(flattened(run.structure))
-    plain = not any(map(isbox, leaves))
+    run = args[0]
+    pull = run.pull  # that of the arrays, if none of the leaves is a box
 
     def back(g: Any) -> Any:
-        dys = [conj(dy) for dy in ([g] if count == 1 else [g[i] for i in range(count)])]
-        if plain and not any(map(isbox, dys)):
-            found = pull(list(map(np.asarray, dys)))
+        if type(g) is np.ndarray and run.structure is LEAF and not has_boxes(args):
+            found = pull((g if g.dtype.kind != "c" else np.conj(g),))
         else:
-            call = Derivative(run.call, structure, [True] * count, run.needed, pull)
-            _, known = applied(call, [*leaves, *dys])
-            each = iter(known)
-            found = [next(each) if needed else None for needed in run.needed]
-        return tuple([like(conj(found[n - 1]), leaves[n - 1]) for n in argnums])
+            found = general(run, pull, args[1:], g)
+        return [like(found[n - 1], args[n]) for n in argnums]
 
     return back
+
+
+def general(run: Run, pull: Any, leaves: Sequence[Any], g: Any) -> Sequence[Any]:
+    """Return the cotangents of leaves, some of which autograd may trace in turn."""
+    count = count_of(run.structure)
+    dys = [conj(dy) for dy in ([g] if count == 1 else [g[i] for i in range(count)])]
+    if not has_boxes([*leaves, *dys]):
+        found: Sequence[Any] = pull(list(map(np.asarray, dys)))
+        return found
+    call = Derivative(run.call, run.structure, [True] * count, run.needed, pull)
+    _, known = applied(call, [*leaves, *dys])
+    each = iter([known] if sum(run.needed) == 1 else [known[i] for i in range(sum(run.needed))])
+    return [next(each) if needed else None for needed in run.needed]
+
+
+def has_boxes(xs: Sequence[Any]) -> bool:
+    """Return whether autograd traces one of some values."""
+    return any(map(isbox, xs))
 
 
 def pushed(
@@ -140,10 +196,9 @@ def pushed(
     run, *leaves = args
     call = Pushforward(run.call, [n + 1 in argnums for n in range(len(leaves))])
     operands = [*leaves, *gs]
-    if any(map(isbox, operands)):
-        _, found = applied(call, operands)
-    else:
-        _, found = call.value(list(map(read_only, operands)))
+    if has_boxes(operands):
+        return applied(call, operands)[1]
+    _, found = call.value(list(map(read_only, operands)))
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -151,9 +206,10 @@ defvjp_argnums(node, pulled)
 defjvp_argnums(node, pushed)
 
 
-def is_inexact(x: Any) -> bool:
-    """Return whether a leaf is of floating-point or complex numbers."""
-    return np.asarray(getval(x)).dtype.kind in "fc"
+def kind_of(x: Any) -> str:
+    """Return the kind of the dtype of a leaf, such as `"f"`."""
+    held = x if type(x) is np.ndarray else getval(x)
+    return (held if type(held) is np.ndarray else np.asarray(held)).dtype.kind
 
 
 def read_only(x: Any) -> np.ndarray:
@@ -161,20 +217,23 @@ def read_only(x: Any) -> np.ndarray:
     if not isinstance(x, np.ndarray):
         return np.asarray(x)
     array = x.view()
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array
 
 
 def conj(x: Any) -> Any:
     """Return what a cotangent of autograd is here, and the other way round: they are conjugate."""
-    return anp.conj(x) if x is not None and np.iscomplexobj(getval(x)) else x
+    return anp.conj(x) if kind_of(x) == "c" else x
 
 
 def like(dx: Any, x: Any) -> Any:
     """Return a cotangent as autograd has it for a leaf: an array for an array, else a number."""
+    if type(dx) is np.ndarray is type(x):
+        return dx if dx.dtype.kind != "c" else np.conj(dx)
     held = getval(x)
     if dx is None:
         return np.zeros_like(held) if isinstance(held, np.ndarray) else 0.0
-    if isbox(dx) or isinstance(held, np.ndarray):
-        return dx if isbox(dx) else np.asarray(dx)
-    return np.asarray(dx)[()]
+    dx = conj(dx)
+    if isbox(dx):
+        return dx
+    return np.asarray(dx) if isinstance(held, np.ndarray) else np.asarray(dx)[()]

@@ -14,7 +14,7 @@ import numpy as np
 
 from rulescore._naming import describe, name_of
 from rulescore._project import sequence_like
-from rulescore.interop._differentiator import Differentiator, Pull
+from rulescore.interop._differentiator import Back, Differentiator, Pull
 from rulescore.interop._trees import LEAF, flatten, leaves_like, places_in, rebuild
 
 
@@ -39,7 +39,7 @@ class Call:
     ) -> None:
         self.f, self.structure, self.options = f, structure, options
         self.differentiator = differentiator
-        self.is_flat = all(part is LEAF for part in structure)
+        self.is_flat = False not in [part is LEAF for part in structure]
 
     @property
     def name(self) -> str:
@@ -60,17 +60,17 @@ class Call:
         xs = self.arguments(arrays)
         if not self.is_flat:
             needed = self.which(needed)
-        y, pull = self.differentiator.pull(self.f, xs, self.options, needed)
-        if self.is_flat and is_array(y):  # as most functions are
-            return LEAF, [y], lambda dys: pull(number(dys[0]))
+        y, back, first = self.differentiator.pull(self.f, xs, self.options, needed)
+        if self.is_flat and type(y) is np.ndarray and y.ndim:  # as most functions are
+            return LEAF, [y], lambda dys: back(dys[0])[first:]
         structure, leaves = flat_value(self.f, y)
-        return structure, leaves, functools.partial(self.pull_flat, pull, structure)
+        return structure, leaves, functools.partial(self.pull_flat, back, first, structure)
 
-    def pull_flat(self, pull: Pull, structure: Any, dys: Sequence[Any]) -> list[Any]:
+    def pull_flat(self, back: Back, first: int, structure: Any, dys: Sequence[Any]) -> list[Any]:
         """Return the cotangents of the leaves of the arguments."""
         found: list[Any] = []
         dy = rebuild(structure, iter([None if dy is None else number(dy) for dy in dys]))
-        leaves_like(self.structure, tuple(pull(cotangent_of(structure, dy))), found)
+        leaves_like(self.structure, back(cotangent_of(structure, dy))[first:], found)
         return found
 
     def push(

@@ -17,6 +17,7 @@ from rulescore._table import candidates, rrule
 from rulescore.interop._trees import Place, constants, entry_at
 
 Pull = Callable[[Any], Sequence[Any]]
+Back = Callable[[Any], tuple[Any, ...]]
 AD = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
 _CALLED = (print, input, open)
 _ACTING = ("random", "time", "secrets", "os", "sys", "numpy.random")
@@ -37,14 +38,16 @@ class Differentiator:
 
     def pull(
         self, f: Any, xs: tuple[Any, ...], options: dict[str, Any], needed: Sequence[bool]
-    ) -> tuple[Any, Pull]:
-        """Return `f(*xs, **options)` and its pullback, which gives one cotangent per argument.
+    ) -> tuple[Any, Back, int]:
+        """Return `f(*xs, **options)`, its pullback, and where the cotangents of `xs` begin.
 
         Arguments:
             f: the function.
             xs: its arguments.
             options: its keyword arguments, which have no cotangents.
             needed: for each argument whether its cotangent is asked for.
+
+        The pullback gives a tuple: from that place on, one cotangent or `None` for each argument.
         """
         found: Any = rrule(f, *xs, ad=self.ad, **options)
         if found is None:
@@ -52,9 +55,9 @@ class Differentiator:
                 raise without_rule(f, xs)
             found = self.ad(functools.partial(f, **options) if options else f, *xs)
         y, back = found
-        if type(back) is Pullback and (back.rule.refuses or not all(needed)):
+        if type(back) is Pullback and (False in needed or back.rule.refuses):
             back = back.only((False, *needed))
-        return y, lambda dy: back(dy)[1:]
+        return y, back, 1
 
     def push(
         self, f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...], options: dict[str, Any]

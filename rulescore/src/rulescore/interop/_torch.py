@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from rulescore._naming import name_of
 from rulescore.interop._calls import Call, by_position, owned
@@ -32,24 +33,26 @@ class TorchFunction:
 
     def __init__(self, f: Any, differentiator: Differentiator, copy: bool) -> None:
         self.f, self.differentiator, self.copy = f, differentiator, copy
+        self.known: dict[int, Call] = {}  # calls on tensors by position, by their number
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self.__doc__ = getattr(f, "__doc__", None)
         self.__wrapped__ = f
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on tensors, or on trees of them."""
-        leaves: Any = xs
-        structure: Any = (LEAF,) * len(xs)
-        for x in xs:
-            if not isinstance(x, Tensor):
-                structure, leaves = None, []
-                break
-        f = self.f
-        if options:
-            f, xs, options = with_options(self, xs, options)
-            structure, leaves = None, []
-        if structure is None:
-            structure = flatten(xs, _is_tensor, leaves)
+        if not options:
+            for x in xs:
+                if not isinstance(x, Tensor):
+                    break
+            else:
+                call = self.known.get(len(xs))
+                if call is None:
+                    call = Call(self.f, (LEAF,) * len(xs), {}, self.differentiator)
+                    self.known[len(xs)] = call
+                return applied(call, self.copy, xs)
+        leaves: list[Any] = []
+        f, xs, options = with_options(self, xs, options)
+        structure = flatten(xs, _is_tensor, leaves)
         return applied(Call(f, structure, options, self.differentiator), self.copy, leaves)
 
     def __repr__(self) -> str:
@@ -103,8 +106,36 @@ class Result:
         self.structure, self.pull = structure, pull
 
 
+class Recorded(torch.autograd.Function):
+    """A call as a node of PyTorch's graph, where nothing but `backward` differentiates it."""
+
+    @staticmethod
+    def forward(ctx: Any, task: "Task", *tensors: Tensor) -> Any:
+        """Return the tensors of the value's leaves: a tuple, but for one alone."""
+        arrays = [array_of(x, task.copy) for x in tensors]
+        structure, leaves, pull = task.call.pull(arrays, task.needed)
+        ctx.save_for_backward(*tensors)
+        ctx.task = task
+        task.structure, task.pull = structure, pull
+        is_usual = structure is LEAF and len(tensors) == 1 and tensors[0].is_cpu
+        if is_usual and type(leaves[0]) is np.ndarray:
+            return torch.from_numpy(owned(leaves, 0))
+        ctx.set_materialize_grads(False)
+        found = tensors_of(leaves, tensors)
+        return found[0] if structure is LEAF else tuple(found)
+
+    @staticmethod
+    def backward(ctx: Any, *dys: Any) -> Any:
+        """Return the cotangents of the tensors."""
+        tensors = ctx.saved_tensors  # raises where one was changed meanwhile
+        task = ctx.task
+        if torch.is_grad_enabled() or _is_transformed():
+            return None, *task.pulled_back(task, tensors, dys)
+        return None, *gradients(task.pull, dys, tensors, task.needed)
+
+
 class Exported(torch.autograd.Function):
-    """A call as a node of PyTorch's graph."""
+    """A call as a node of PyTorch's graph, which is transformed, or has tangents."""
 
     @staticmethod
     def forward(task: "Task", *tensors: Tensor) -> Any:
@@ -148,7 +179,7 @@ class Exported(torch.autograd.Function):
                 x if axis is None else x.select(axis, i)
                 for x, axis in zip(tensors, axes[1:], strict=True)
             ]
-            result, *leaves = Exported.apply(Task(task.call, task.copy, each), *each)
+            result, *leaves = Exported.apply(Task(task.call, task.copy, needed_of(each)), *each)
             if first is None:
                 first = Result(result.structure, None)
             elif not same(first.structure, result.structure):
@@ -169,22 +200,18 @@ class Task:
         call: the call.
         copy: whether the function is given copies.
         needed: for each leaf whether its cotangent may be asked for; `None` where none is.
+        structure, pull: the structure of the value and the pullback, which `Recorded` leaves here.
     """
 
-    __slots__ = ("call", "copy", "needed")
+    __slots__ = ("call", "copy", "needed", "pull", "structure")
 
-    def __init__(self, call: Call, copy: bool, tensors: Sequence[Tensor]) -> None:
-        self.call, self.copy = call, copy
-        self.needed: list[bool] | None = None
-        if _is_transformed():  # by several at once: each has leaves of its own
-            self.needed = [_is_inexact(x) for x in tensors]
-        elif torch.is_grad_enabled():
-            needed = [x.requires_grad for x in tensors]
-            if True in needed:
-                self.needed = needed
+    def __init__(self, call: Call, copy: bool, needed: Any) -> None:
+        self.call, self.copy, self.needed = call, copy, needed
+        self.structure: Any = None
+        self.pull: Pull | None = None
 
     def pulled_back(
-        self, result: Result, tensors: Sequence[Tensor], dys: Sequence[Any]
+        self, result: "Task | Result", tensors: Sequence[Tensor], dys: Sequence[Any]
     ) -> list[Any]:
         """Return the cotangents as tensors that may be differentiated again."""
         present = [dy is not None for dy in dys]
@@ -201,42 +228,61 @@ class Task:
 
     def derived(self, call: Call, operands: list[Any]) -> list[Any]:
         """Return what a derivative gives for each leaf, `None` where it gives nothing."""
-        result, *found = Exported.apply(Task(call, self.copy, operands), *operands)
-        each = iter(found)
-        return [None if part is None else next(each) for part in result.structure]
+        found = applied(call, self.copy, operands)
+        return list(found)
+
+
+def needed_of(tensors: Sequence[Tensor]) -> list[bool] | None:
+    """Return which tensors may be asked for their cotangents; `None` where none is."""
+    if _is_transformed():  # by several at once: each has leaves of its own
+        return [_is_inexact(x) for x in tensors]
+    needed = [x.requires_grad for x in tensors]
+    return needed if True in needed and torch.is_grad_enabled() else None
 
 
 def applied(call: Call, copy: bool, tensors: Sequence[Tensor]) -> Any:
     """Return the value of a call on tensors."""
-    result, *found = Exported.apply(Task(call, copy, tensors), *tensors)
-    return found[0] if result.structure is LEAF else rebuild(result.structure, iter(found))
+    task = Task(call, copy, needed_of(tensors))
+    found: Any
+    if _is_transformed() or getattr(forward_ad, "_current_level", 0) >= 0:
+        result, *found = Exported.apply(task, *tensors)
+        structure = result.structure
+    elif task.needed is not None:
+        found = Recorded.apply(task, *tensors)
+        structure = task.structure
+        if structure is LEAF:
+            return found
+    else:
+        structure, leaves = call.value([array_of(x, copy) for x in tensors])
+        found = tensors_of(leaves, tensors)
+    return found[0] if structure is LEAF else rebuild(structure, iter(found))
 
 
 def array_of(x: Tensor, copy: bool) -> Any:
     """Return a tensor as an array, which cannot be written into unless it is a copy."""
     try:
-        array = x.detach().resolve_conj().resolve_neg().cpu().numpy()
+        array = x.numpy(force=True)
     except TypeError as error:
         raise TypeError(
             f"a tensor of {x.dtype} cannot be an array of NumPy: convert it, as by `.float()`"
         ) from error
     if copy:
         return array.copy()
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array
 
 
 def tensors_of(leaves: list[Any], tensors: Sequence[Tensor]) -> list[Tensor]:
     """Return the leaves of a value as tensors, on the device of the arguments."""
     found: list[Tensor] = []
-    device = next((x.device for x in tensors if x.device.type != "cpu"), None)
     for i in range(len(leaves)):
-        kind = type(leaves[i])
-        if kind is np.ndarray:
-            tensor = torch.from_numpy(owned(leaves, i))
+        if type(leaves[i]) is np.ndarray:
+            found.append(torch.from_numpy(owned(leaves, i)))
         else:
-            tensor = of_number(leaves[i], tensors)
-        found.append(tensor if device is None else tensor.to(device))
+            found.append(of_number(leaves[i], tensors))
+    for x in tensors:
+        if not x.is_cpu:
+            return [tensor.to(x.device) for tensor in found]
     return found
 
 
@@ -258,25 +304,25 @@ def gradients(
 ) -> list[Any]:
     """Return the cotangents of tensors, each of its dtype and on its device."""
     given = [None if dy is None else array_of(dy, False) for dy in dys]
-    if all(dy is None for dy in given):
+    if given[0] is None and all(dy is None for dy in given):
         return [None] * len(tensors)
     cotangents = list(pull(given))
     found: list[Any] = []
-    for i, x in enumerate(tensors):
-        dx = cotangents[i]
+    for i in range(len(tensors)):
         if not needed[i]:
             found.append(None)
-            continue
-        if dx is None:
-            found.append(torch.zeros_like(x))
-            continue
-        same_array = [dy for dy, a in zip(dys, given, strict=True) if a is dx]
-        if same_array:  # the host knows who holds it
-            found.append(same_array[0])
-            continue
-        if type(dx) is not np.ndarray:
-            cotangents[i] = np.array(dx)
-        del dx
-        tensor = torch.from_numpy(owned(cotangents, i))
-        found.append(tensor if x.device.type == "cpu" else tensor.to(x.device))
+        elif type(cotangents[i]) is not np.ndarray or cotangents[i] is given[0]:
+            found.append(_gradient(cotangents[i], tensors[i], dys, given))
+        else:
+            dx = torch.from_numpy(owned(cotangents, i))
+            found.append(dx if tensors[i].is_cpu else dx.to(tensors[i].device))
     return found
+
+
+def _gradient(dx: Any, x: Tensor, dys: Sequence[Any], given: Sequence[Any]) -> Any:
+    """Return the cotangent of a tensor, where it is no array, or what was handed in."""
+    if dx is None:
+        return torch.zeros_like(x)
+    if dx is given[0]:  # the host knows who holds it
+        return dys[0]
+    return torch.from_numpy(np.array(dx)).to(x.device)

@@ -185,7 +185,7 @@ def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
     is_known = is_of_plugin(f.__globals__)  # others may have effects
     if is_known and operands and all(is_plain_constant(x) for x in operands):
         answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
-        if isinstance(answer, FOLDED) or answer == {}:
+        if isinstance(answer, FOLDED) or (type(answer) is dict and not answer):
             return constant(answer)
     mark = builder.mark()
     try:
