@@ -99,3 +99,15 @@ def test_a_spline_carries_the_gradient_of_what_it_holds():
     dc = dmade._delegate_to.c if dc is None else dc
     np.testing.assert_allclose(dc[:, 1], [0.3**3, 0.3**2, 0.3, 1.0])
     np.testing.assert_allclose(dc[:, 0], [1.0, 0.0, 0.0, 0.0])
+
+
+class Twice(si.CubicSpline):
+    def __call__(self, x):
+        return 2 * super().__call__(x)
+
+
+def test_classes_of_users_may_call_that_of_scipy():
+    (expected,) = gradient(lambda y: 4 * at(si.CubicSpline(X, y)), Y)
+    np.testing.assert_allclose(gradient(lambda y: at(Twice(X, y)), Y)[0], expected)
+    spline = lambda y: at(si.make_interp_spline(X, y).__call__)
+    np.testing.assert_allclose(gradient(spline, Y)[0], expected / 4)

@@ -12,6 +12,7 @@ from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.polynomials")
 Given = Numeric | list | tuple
+BERNSTEIN = classes_of(si.BPoly, _interpolate)
 NEAR = 1e-9  # of the size of the terms of a polynomial at its root
 
 
@@ -65,7 +66,7 @@ def terms(poly, c, breaks, x, at, nu):
 
 def is_bernstein(poly):
     """Return whether a piecewise polynomial is one in the Bernstein basis."""
-    return isinstance(poly, classes_of(si.BPoly, _interpolate))
+    return isinstance(poly, BERNSTEIN)
 
 
 def pull_values(poly, c, breaks, x, nu, dy):
@@ -111,11 +112,10 @@ def cotangent(poly, dc, dbreaks):
 
 
 def called(cls):
-    """Declare the rule for the value of a piecewise polynomial."""
+    """Declare the rule for the value of a piecewise polynomial, and for `super().__call__`."""
 
-    @rule.of_instances
     def _(poly: cls, x: Given, nu=0, extrapolate=None):
-        y = poly(x, nu, extrapolate)
+        y = cls.__call__(poly, x, nu, extrapolate)
 
         def pullback(dy):
             c, breaks = in_columns(np.asarray(poly.c)), np.asarray(poly.x)
@@ -128,8 +128,11 @@ def called(cls):
 
         return y, pullback
 
+    rule.of_instances(_)
+    rule(cls.__call__)(_)
 
-for each in (*classes_of(si.PPoly, _interpolate), *classes_of(si.BPoly, _interpolate)):
+
+for each in (*classes_of(si.PPoly, _interpolate), *BERNSTEIN):
     called(each)
 POWERS = classes_of(si.PPoly, _interpolate)[-1]  # which has what is computed
 

@@ -35,11 +35,10 @@ def cotangent(spline, dc, dt):
 
 
 def called(cls):
-    """Declare the rule for the value of a spline."""
+    """Declare the rule for the value of a spline, and for `super().__call__`."""
 
-    @rule.of_instances
     def _(spline: cls, x: Given, nu=0, extrapolate=None):
-        y = spline(x, nu, extrapolate)
+        y = cls.__call__(spline, x, nu, extrapolate)
 
         def pullback(dy):
             t, k = np.asarray(spline.t), spline.k
@@ -55,6 +54,9 @@ def called(cls):
             return dspline, project(dx.reshape(np.shape(x)), x)
 
         return y, pullback
+
+    rule.of_instances(_)
+    rule(cls.__call__)(_)
 
 
 for each in SPLINES:

@@ -3,13 +3,16 @@
 From SciPy 1.18 on, piecewise polynomials and splines hold another object, which has the arrays.
 """
 
+import sys
+
 from rules_scipy.shared.solvers import name_of
 from rulescore import Tangent, accumulate
 
 
 def field_of(x, name):
     """Return the name of the attribute in which an object holds what it shows as `name`."""
-    return f"_{name}" if hasattr(x, f"_{name}") else name
+    hidden = sys.intern(f"_{name}")  # Python remembers each text by which it looks for an attribute
+    return hidden if hasattr(x, hidden) else name
 
 
 def tangent_of(x, /, **fields):
