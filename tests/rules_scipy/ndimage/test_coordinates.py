@@ -28,6 +28,21 @@ def test_second_derivatives_of_a_moved_image(mode):
     np.testing.assert_allclose(hessian(loss)(z), slopes, atol=1e-7)
 
 
+@pytest.mark.parametrize("f", [nd.shift, nd.affine_transform, nd.map_coordinates])
+def test_second_derivatives_by_what_makes_the_coordinates(f):
+    z = {nd.shift: [0.3, -0.6], nd.affine_transform: [0.9, 1.07]}.get(f, [[0.3], [1.7]])
+    z = np.array(z)
+
+    def loss(z):
+        return np.sum(np.sin(f(IMAGE, z)))
+
+    steps = 1e-5 * np.eye(2).reshape(2, *z.shape)
+    slopes = [(gradient(loss, z + e)[0] - gradient(loss, z - e)[0]) / 2e-5 for e in steps]
+    for _ in range(3):  # by the tape, and by transformed code
+        found = np.reshape(hessian(loss)(z), (2, 2))
+        np.testing.assert_allclose(found, np.reshape(slopes, (2, 2)), atol=1e-7)
+
+
 def test_what_a_mapping_captured_has_a_gradient():
     def loss(k):
         bent = nd.geometric_transform(IMAGE, lambda at: (at[0] + k * at[1], 0.9 * at[1] - k))

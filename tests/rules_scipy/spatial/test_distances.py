@@ -13,6 +13,9 @@ POINTS = np.sin(np.arange(6.0) ** 2).reshape(3, 2)
 OTHERS = np.cos(np.arange(8.0)).reshape(4, 2)
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*is deprecated in favor of")  # SciPy 1.18
+
+
 def test_examples(example):
     f, xs, options = example
     assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
