@@ -1,5 +1,7 @@
 """What the tests of the engine share: checking a gradient, rules, an engine without rules_base."""
 
+import contextlib
+
 import pytest
 
 from rulescore import RuleSet, plugins
@@ -21,12 +23,26 @@ def rules():
     ruleset.unregister()
 
 
-@pytest.fixture
-def no_base():
-    """Take the rules of rules_base away."""
-    rulesets = [r for p in plugins() if p.name == "rules_base" for r in p.rulesets]
+@contextlib.contextmanager
+def without(plugin):
+    """Take the rules of a plugin away for a while."""
+    rulesets = [r for p in plugins() if p.name == plugin for r in p.rulesets]
     for ruleset in rulesets:
         ruleset.unregister()
     yield
     for ruleset in rulesets:
         ruleset.register()
+
+
+@pytest.fixture
+def no_base():
+    """Take the rules of rules_base away."""
+    with without("rules_base"):
+        yield
+
+
+@pytest.fixture
+def no_scipy():
+    """Take the rules of rules_scipy away: its functions are as those of any library without."""
+    with without("rules_scipy"):
+        yield

@@ -44,6 +44,7 @@ def rule_in(error):
     return textwrap.dedent(found)
 
 
+@pytest.mark.usefixtures("no_scipy")
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_rule_of_the_advice_runs_and_answers(name):
     with pytest.raises(NoRuleError) as refused:
@@ -59,7 +60,7 @@ def test_the_rule_of_the_advice_runs_and_answers(name):
     if name == "rbf":
         assert rule_in(left.value) != rule_in(refused.value)
     else:
-        assert str(left.value).startswith("return the cotangents of ")
+        assert "return the cotangents of " in str(left.value)
 
 
 def test_a_ufunc_is_given_a_scalar_rule(no_base):

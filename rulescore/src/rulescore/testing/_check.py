@@ -296,7 +296,7 @@ class _Check(Tangents):
             (free_lists_filled, 1),
             (free_lists_filled, 1),
             (all_collected, 1),
-            (all_collected, 8),
+            (all_collected, 16),
         )
         alone = partial(self.ran, *copied(self.xs), **self.options)
         for settle, times in tries:
