@@ -5,6 +5,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
+from rulescore import RuleSet, Tangent
 from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import grad, gradient
 from zygote_lite.errors import DifferentiationError, NoRuleError
@@ -124,3 +125,28 @@ def test_the_cotangent_of_a_named_tuple_is_made_of_its_fields_whatever_its_class
         assert d == as_a_tuple(6.0, 3.0)
     assert grad(lambda p: 1.0)(Point(3.0)) == as_a_tuple(0.0, 0.0)
     assert grad(lambda x: grad(f)(Point(x)).x * x)(3.0) == 12.0
+
+
+class Box:
+    def __init__(self, x):
+        self.x = x
+
+
+def read(box):
+    return box.x * 3
+
+
+def test_a_tangent_with_a_field_that_the_object_does_not_have_is_an_error():
+    rule = RuleSet("of_a_box")
+
+    @rule(read)
+    def _(box: Box):
+        return box.x * 3, lambda dy: (Tangent(Box, y=3 * dy),)
+
+    rule.register()
+    try:
+        for _ in range(3):
+            with pytest.raises(TypeError, match=r"fields that the object does not have: 'y'"):
+                grad(lambda x: read(Box(x)))(2.0)
+    finally:
+        rule.unregister()
