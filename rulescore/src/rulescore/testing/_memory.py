@@ -40,9 +40,20 @@ def free_lists_filled() -> Iterator[Callable[[], int]]:
 
 @contextmanager
 def all_collected() -> Iterator[Callable[[], int]]:
-    """Free whatever can be freed, which takes long, and give the function that does so again."""
-    gc.collect()
-    yield gc.collect
+    """Free whatever can be freed of what is made from now on, and give the function that does so.
+
+    Older objects are set aside meanwhile: to go through all of a large process takes seconds. Where
+    the user has set some aside, all are collected: taking them back would be seen.
+    """
+    aside = gc.get_freeze_count() == 0
+    if aside:
+        gc.freeze()
+    try:
+        gc.collect()  # the free lists are emptied, too
+        yield gc.collect
+    finally:
+        if aside:
+            gc.unfreeze()
 
 
 def kept_by(call: Callable[[], Any], settle: Any, times: int) -> int:
