@@ -46,7 +46,7 @@ def examples_of(name):
     found = {}
     for ruleset in plugin.rulesets:
         for f, xs, options in ruleset.examples:
-            key = id(f)
+            key = name_of(f)
             if key not in found and is_plain(f, xs, options):
                 found[key] = (f, xs, options)
     each = [*found.values()]
