@@ -264,7 +264,7 @@ def ported(session):
 def interop(session):
     """Check functions that are exported to PyTorch, JAX and autograd, by these, and their pages."""
     session.install("-r", "requirements-interop.txt")
-    hosts = ["tests/interop", "tests/rulescore/test_interop.py"]
+    hosts = ["tests/interop", "tests/rulescore/test_interop.py", "tests/rulescore/test_errors.py"]
     session.run("pytest", "-rs", "-n", "auto", *(session.posargs or hosts))
     session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "other_hosts")
 

@@ -56,7 +56,7 @@ def example_page(name):
 def on_config(config):
     """Add the pages of errors and examples to the navigation."""
     gallery = [{name.replace("_", " ").capitalize(): f"gallery/{name}.md"} for name in examples()]
-    found = [*ERRORS.glob("*.md"), *sorted(ERRORS.glob("*/*.md"))]  # a link to the engine's folder
+    found = [*ERRORS.glob("*.md"), *sorted(ERRORS.glob("*/*.md"))]  # links to folders of packages
     errors = [path.relative_to(ROOT / "docs").as_posix() for path in found]
     for entry in config.nav:
         if "Gallery" in entry:

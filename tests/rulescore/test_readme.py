@@ -55,6 +55,6 @@ def test_the_entry_point_is_that_of_the_other_plugins():
 
 def test_the_commands_exist(python):
     commands = re.findall(r"\| `python -m rulescore (\w+)", README.read_text(encoding="utf-8"))
-    assert set(commands) == {"list", "why", "check"}
+    assert set(commands) == {"list", "why", "check", "error"}
     done = python(None, "-m", "rulescore", "--help")
     assert all(command in done.stdout for command in commands)

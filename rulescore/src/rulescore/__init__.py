@@ -18,8 +18,9 @@ Who works on it reads in this order: `_rule` (a rule and its pullback), `_primit
 one function), `_table` (the look-up), `_changes` (registration) and `_why`; `_declaring` (the forms
 of a declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
 kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents;
-`_html` shows them in a notebook); `_plugins` with `_switches`. `testing` checks rules, and
-`_command` belongs to `python -m rulescore`.
+`_html` shows them in a notebook); `_plugins` with `_switches`; `_errors` (the kinds of errors, with
+a page about each in `pages`). `testing` checks rules, and `_command` belongs to `python -m
+rulescore`.
 """
 
 from rulescore._array import Array, Numeric
@@ -31,12 +32,12 @@ from rulescore._declaring.definitions import (
     stop_gradient,
 )
 from rulescore._declaring.ruleset import RuleSet
+from rulescore._errors import RuleError
 from rulescore._forward import frule
 from rulescore._methods import flatten, goes_by_value
 from rulescore._naming import home_of
 from rulescore._plugins import Section, hookimpl, plugins, provider_of, reason_of
 from rulescore._project import project, zero
-from rulescore._rule import RuleError
 from rulescore._table import find_batched, find_frule, find_rule, generation, rrule, when_changed
 from rulescore._tangent import Tangent, accumulate
 from rulescore._why import why

@@ -6,6 +6,7 @@ python -m rulescore why numpy.sin float      the rule that answers, and those th
 python -m rulescore why ndarray.T ndarray    of a method or an attribute, or of calling an object
 python -m rulescore check [plugin]           check every example of every rule
 python -m rulescore new rules_mylib --for mylib    write a plugin, with a rule and tests that pass
+python -m rulescore error [RC001]            the page about a kind of error; without it all codes
 """
 
 import argparse
@@ -24,9 +25,9 @@ from rulescore._command.examples import run_examples
 from rulescore._command.lookup import called
 from rulescore._command.scaffold import write_plugin
 from rulescore._command.survey import ending, missing, reasons
+from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
 from rulescore._plugins import Plugin, plugins
-from rulescore._rule import RuleError
 from rulescore._table import candidates, find_rule
 from rulescore._why import unbound, why
 
@@ -53,6 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
     new.add_argument("--for", dest="library", required=True, help="the module that it is for")
     new.add_argument("--in", dest="folder", type=Path, default=Path(), help="where it is written")
     new.set_defaults(run=_new)
+    error = commands.add_parser("error", help="print the page about a kind of error")
+    error.add_argument("code", nargs="?", help="such as RC001; without it all codes are listed")
+    error.set_defaults(run=_error)
     given = parser.parse_args(arguments)
     console = Console()
     if not console.is_terminal:
@@ -143,6 +147,19 @@ def _new(given: argparse.Namespace, console: Console) -> int:
     for path in write_plugin(given.name, given.library, given.folder):
         print(path)
     print(f'next: cd {given.folder / given.name} && pip install -e ".[tests]" && pytest')
+    return 0
+
+
+def _error(given: argparse.Namespace, console: Console) -> int:
+    if given.code is None:
+        for kind in Fault:
+            print(f"{kind.code}  {kind.title}")
+        return 0
+    found = [kind for kind in Fault if kind.code == given.code.upper()]
+    if not found:
+        last = [*Fault][-1].code
+        raise LookupError(f"there is no error {given.code}: the codes go up to {last}")
+    print(found[0].page, end="")
     return 0
 
 

@@ -4,8 +4,9 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
+from rulescore._errors import Fault
 from rulescore._primitive import Entry, Registration, Rules, are_alike, clash
-from rulescore._rule import Rule, RuleError
+from rulescore._rule import Rule
 from rulescore._table import entries_at, load, place_in, replace
 
 _registered: list[Registration] = []
@@ -56,7 +57,7 @@ def refuse_unknown(names: frozenset[str], of: str) -> None:
     known |= names_of_plugins
     unknown = sorted(names - known)
     if unknown:
-        raise RuleError(
+        raise Fault.OVERRIDE(
             f"rule set {of}: there is no plugin and no rule set named {', '.join(unknown)} to "
             f"override; there are: {', '.join(sorted(known - {of})) or 'none'}"
         )

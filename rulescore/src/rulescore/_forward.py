@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from rulescore._array import Numeric
+from rulescore._errors import Fault
 from rulescore._linear import push_linear
 from rulescore._naming import describe
 from rulescore._project import fits, project, sequence_like, shape_of, zero
-from rulescore._rule import Rule, RuleError, those_given
+from rulescore._rule import Rule, those_given
 from rulescore._scalar import push_scalar
 from rulescore._table import find_frule
 from rulescore._tangent import accumulate
@@ -31,7 +32,7 @@ def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any]
     """
     dxs = tuple(tangents)[1:]
     if len(dxs) != len(xs):
-        raise RuleError(
+        raise Fault.TANGENT(
             f"frule is given {len(tangents)} tangents: give one for the function, then one for "
             f"each of the {len(xs)} arguments"
         )
@@ -47,12 +48,12 @@ def push_forward(
         return rule.primal(*xs, **options), None
     for i, (dx, x) in enumerate(zip(dxs, xs, strict=True)):
         if dx is not None and not fits(dx, x):
-            raise RuleError(
+            raise Fault.TANGENT(
                 f"argument {i + 1} of {rule.signature} is {describe(x)}, and its tangent "
                 f"{describe(dx)}"
             )
         if dx is not None and i in rule.refuses:
-            raise RuleError(rule.refusal(i))
+            raise Fault.UNKNOWN_DERIVATIVE(rule.refusal(i))
     if rule.kind == "forward":
         y, pushforward = _value_and_pushforward(rule, rule.body(*xs, **options))
         dy = _pushed(rule, pushforward, dxs)
@@ -66,7 +67,7 @@ def push_forward(
     try:
         return y, in_kind_of(dy, y)
     except (TypeError, ValueError) as error:
-        raise RuleError(
+        raise Fault.COTANGENT(
             f"the forward mode of {rule.signature} ({rule.place}) gave {describe(dy)} for the "
             f"tangent of {describe(y)}"
         ) from error
@@ -77,7 +78,7 @@ def _value_and_pushforward(rule: Rule, given: Any) -> tuple[Any, Any]:
         y, pushforward = given
         if pushforward is None or type(pushforward) is tuple or callable(pushforward):
             return y, pushforward
-    raise RuleError(
+    raise Fault.VALUE(
         f"the forward rule {rule.signature} ({rule.place}) returned {describe(given)}: "
         "return the value and the pushforward"
     )
@@ -94,7 +95,7 @@ def _pushed(rule: Rule, pushforward: Any, dxs: tuple[Any, ...]) -> Any:
     if len(parts) == 2 and type(parts[0]) is tuple:
         parts, shared = parts
     if len(parts) != len(dxs):
-        raise RuleError(
+        raise Fault.COUNT(
             f"the pushforward of {rule.signature} ({rule.place}) has {len(parts)} parts where "
             f"{len(dxs)} were due, one for each argument"
         )

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._errors import Fault
 from rulescore._project import project, shape_of
-from rulescore._rule import Rule, RuleError
+from rulescore._rule import Rule
 
 
 def pull_linear(
@@ -21,7 +22,7 @@ def pull_linear(
         try:
             found[i + 1] = _in_kind_of(dx, x)
         except (TypeError, ValueError) as error:
-            raise RuleError(
+            raise Fault.COTANGENT(
                 f"the adjoint of {rule.signature} ({rule.place}) gave what is no cotangent "
                 f"of argument {i + 1}, of shape {shape_of(x)}: {error}"
             ) from error
@@ -47,7 +48,7 @@ def each_cotangent(rule: Rule, given: Any) -> tuple[Any, ...]:
     if type(given) is tuple and len(given) == len(rule.linear):
         return given
     what = f"a tuple of {len(given)}" if type(given) is tuple else type(given).__name__
-    raise RuleError(
+    raise Fault.COUNT(
         f"the adjoint of {rule.signature} ({rule.place}) returned {what}: return a tuple of "
         f"{len(rule.linear)}, one cotangent for each argument in which the function is linear"
     )

@@ -12,8 +12,8 @@ import pluggy
 
 from rulescore import _changes, _table
 from rulescore._declaring.ruleset import RuleSet
+from rulescore._errors import Fault, RuleError
 from rulescore._primitive import Entry
-from rulescore._rule import RuleError
 from rulescore._switches import is_disabled, tell_of_broken, warn_of_clashes, warn_of_unknown
 
 GROUP = "rulescore"
@@ -39,7 +39,7 @@ class Section:
         names: Any = self.modules
         given = (*names, self.rules) if isinstance(names, tuple) and names else (None,)
         if not all(isinstance(name, str) and name.strip() == name != "" for name in given):
-            raise RuleError(
+            raise Fault.PLUGIN(
                 f"{self!r}: give the name of a library, or a tuple of names, and the name of the "
                 "module of rules"
             )
@@ -257,16 +257,20 @@ def _handed_over(point: EntryPoint, name: str) -> list[RuleSet | Section]:
         if implementation.plugin is plugin:
             returned: Any = implementation.function()
             if not isinstance(returned, list | tuple):
-                raise RuleError(f"its hook returned {returned!r} where a list of RuleSet was due")
+                raise Fault.PLUGIN(
+                    f"its hook returned {returned!r} where a list of RuleSet was due"
+                )
             given += returned
             break
     else:
-        raise RuleError("it implements no hook `rulescore_rules`, marked with `rulescore.hookimpl`")
+        raise Fault.PLUGIN(
+            "it implements no hook `rulescore_rules`, marked with `rulescore.hookimpl`"
+        )
     for part in given:
         if isinstance(part, RuleSet):
             part.refuse_waiting()
         elif not isinstance(part, Section):
-            raise RuleError(f"its hook returned {part!r} where a RuleSet was due")
+            raise Fault.PLUGIN(f"its hook returned {part!r} where a RuleSet was due")
     return given
 
 
@@ -275,7 +279,7 @@ def _rules_of(section: Section) -> RuleSet:
     module, _, name = section.rules.partition(":")
     found = getattr(importlib.import_module(module), name or "rule", None)
     if not isinstance(found, RuleSet):
-        raise RuleError(f"{section.rules} names no RuleSet, but {found!r}")
+        raise Fault.PLUGIN(f"{section.rules} names no RuleSet, but {found!r}")
     found.refuse_waiting()
     return found
 

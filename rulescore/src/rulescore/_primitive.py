@@ -11,8 +11,9 @@ from typing import Any, Protocol
 import plum
 
 from rulescore._array import pattern
+from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
-from rulescore._rule import Rule, RuleError
+from rulescore._rule import Rule
 
 _MANY_TYPES = 4096  # a cache with more entries than this is emptied: classes may be made in a loop
 _dispatching = threading.RLock()
@@ -140,7 +141,7 @@ class Primitive:
                 dispatcher.register(_stub(who), plum.Signature(*types, **more), None)
             # patterns that differ in writing may mean the same, and plum would take the last
             if len(dispatcher.methods) != len(meant):
-                raise RuleError(
+                raise Fault.CLASH(
                     "two of these rules are for the same types: "
                     + "; ".join(f"{rule.signature} from {rule.place}" for rule in self.rules)
                 )
@@ -184,7 +185,7 @@ def are_alike(rule: Rule, other: Rule) -> bool:
 def clash(first: Entry, second: Entry) -> RuleError:
     """Return the error for two rules of one pattern, neither of which overrides the other."""
     (rule, source), (other, late) = first, second
-    return RuleError(
+    return Fault.CLASH(
         f"two rules for {other.signature}: one from {rule.place}, one from {other.place}; "
         f"{way_to_choose(source, late)}"
     )
@@ -220,7 +221,7 @@ def _stub(positions: list[int]) -> Any:
 
 def _ambiguous(rules: list[Rule], arguments: tuple[Any, ...]) -> RuleError:
     types = ", ".join(type(x).__name__ for x in arguments)
-    return RuleError(
+    return Fault.AMBIGUOUS(
         f"several rules match {name_of(rules[0].function)} of ({types}) and none is the most "
         f"specific: {'; '.join(f'{rule.signature} from {rule.place}' for rule in rules)}; declare "
         "one for these very types"

@@ -8,17 +8,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from rulescore._errors import Fault, RuleError
 from rulescore._naming import attribute, describe, name_of, type_name
 from rulescore._origin import Origin
 from rulescore._project import fits
 
 _OF_UFUNCS = frozenset({"dtype", "order", "subok"})
-
-
-class RuleError(Exception):
-    """Tell that a rule is declared wrongly, clashes with another, or breaks the rule contract."""
-
-    __module__ = "rulescore"
 
 
 class Rule:
@@ -158,7 +153,7 @@ class Rule:
             y, back = given
             if back is None or type(back) is tuple or callable(back):
                 return y, Pullback(self.reverse, self, back, f, xs)
-        raise RuleError(
+        raise Fault.VALUE(
             f"the rule {self.signature} ({self.place}) returned {describe(given)}: "
             "return the value and the pullback"
         )
@@ -290,7 +285,7 @@ def refusing(reverse: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any
             for position in rule.refuses:
                 # where all are asked for, an integer is a choice, such as an order
                 if not _is_integer(xs[position]) if needed is None else needed[position + 1]:
-                    raise RuleError(rule.refusal(position))
+                    raise Fault.UNKNOWN_DERIVATIVE(rule.refusal(position))
         return reverse(rule, saved, function, xs, dy, needed)
 
     return pull
@@ -376,7 +371,7 @@ def _pull_parts(
         elif callable(part):
             found.append(part(dy))
         else:
-            raise RuleError(
+            raise Fault.COUNT(
                 f"the pullback of {rule.signature} ({rule.place}) has {describe(part)} among its "
                 "parts: give a function of `dy` for each argument, or `None`"
             )
@@ -386,7 +381,7 @@ def _pull_parts(
 def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:
     if rule.kind == "instance":
         position -= 1
-    return RuleError(
+    return Fault.COTANGENT(
         f"the pullback of {rule.signature} ({rule.place}) returned a cotangent of "
         f"{describe(dx)} for argument {position}, which is {describe(x)}"
     )
@@ -395,11 +390,11 @@ def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:
 def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
     if type(cotangents) is not tuple:
         given, wanted = describe(cotangents), "return a tuple, one cotangent per argument"
-        return RuleError(
+        return Fault.COUNT(
             f"the pullback of {rule.signature} ({rule.place}) returned {given}: {wanted}"
         )
     number = len(cotangents)
-    return RuleError(
+    return Fault.COUNT(
         f"the pullback of {rule.signature} ({rule.place}) returned {number} "
         f"cotangent{'s' * (number != 1)} where {due} {'were' if due != 1 else 'was'} due"
     )

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._errors import Fault, RuleError
 from rulescore._product import MANY, REAL, is_finite, pull, push, vdot
 from rulescore._project import project, shape_of
-from rulescore._rule import Rule, RuleError
+from rulescore._rule import Rule
 
 _NUMBER = frozenset((float, np.float64, int))
 _PYTHONS = frozenset((float, int))
@@ -54,7 +55,7 @@ def pull_scalar(
             with np.errstate(all="ignore"):
                 return cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs, needed)
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise RuleError(
+        raise Fault.COTANGENT(
             f"the pullback of {rule.signature} ({rule.place}) failed for a cotangent of shape "
             f"{shape_of(dy)} and arguments of shapes {', '.join(str(shape_of(x)) for x in xs)}: "
             f"{type(error).__name__}: {error}"
@@ -292,7 +293,7 @@ def _of_two(
 def _wrong_number(rule: Rule, partials: Any) -> RuleError:
     given = f"a tuple of {len(partials)}" if type(partials) is tuple else type(partials).__name__
     due = "one partial derivative" if len(rule.types) == 1 else f"a tuple of {len(rule.types)}"
-    return RuleError(
+    return Fault.COUNT(
         f"the partial derivatives of {rule.signature} ({rule.place}) are {given} where {due} "
         "was due"
     )

@@ -9,8 +9,8 @@ import re
 import warnings
 from importlib.metadata import EntryPoint
 
+from rulescore._errors import Fault
 from rulescore._primitive import Entry, way_to_choose
-from rulescore._rule import RuleError
 
 
 def is_disabled(name: str, distribution: str) -> bool:
@@ -61,7 +61,7 @@ def warn_of_clashes(clashes: list[tuple[Entry, Entry]]) -> None:
             + f"; {way_to_choose(source, last)}"
         )
         if _is_strict():
-            raise RuleError(told)
+            raise Fault.CLASH(told)
         warnings.warn(told, stacklevel=2)
 
 

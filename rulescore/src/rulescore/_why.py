@@ -4,8 +4,9 @@ from functools import partial
 from types import BuiltinFunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
+from rulescore._errors import RuleError
 from rulescore._primitive import matches
-from rulescore._rule import Rule, RuleError
+from rulescore._rule import Rule
 from rulescore._table import candidates, find_rule, primitives_in_play, primitives_of
 
 _BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from types import FrameType, FunctionType
 from typing import Any
 
+from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
-from rulescore._rule import RuleError
 
 
 class Declaration:
@@ -52,14 +52,14 @@ class Declaration:
         if len(self.functions) == 1 and isinstance(self.functions[0], FunctionType):
             raise self._forgotten(self._place, self.functions[0])  # it stands in its place
         what = repr(given[0]) if len(given) == 1 and not options else "what it is given"
-        raise RuleError(
+        raise Fault.FORM(
             f"{self._place}: {what} is not a plain function: `{self._written()}` takes the body of "
             "a rule, a `def` or a `lambda`"
         )
 
     def never_applied(self) -> RuleError:
         """Return the error for a declaration that was not given its body."""
-        return RuleError(
+        return Fault.FORM(
             f"{self._place}: `{self._written()}` was not given the body of the rule, and declares "
             f"nothing: write `@{self.form}(f)` above the body, with `f`, the function it is for"
         )
@@ -69,7 +69,7 @@ class Declaration:
 
     def _forgotten(self, place: str, f: Any) -> RuleError:
         named = f" above {f.__name__}" if f.__name__.isidentifier() and f.__name__ != "_" else ""
-        return RuleError(
+        return Fault.FORM(
             f"{place}: a rule is declared by `@{self.form}(f)`, with the function that it is for, "
             f"such as `@{self.form}(np.sin)`; here `@{self.form}`{named} is given the body alone"
         )

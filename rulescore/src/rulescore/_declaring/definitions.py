@@ -14,8 +14,8 @@ import numpy as np
 
 from rulescore._declaring.parameters import parameters_of
 from rulescore._declaring.ruleset import RuleSet
+from rulescore._errors import Fault
 from rulescore._origin import Origin
-from rulescore._rule import RuleError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
     there are any, say for which types the rule is. (JAX's `custom_vjp`.)
     """
     if any(p.name == "ad" and p.kind is p.KEYWORD_ONLY for p in parameters_of(body)):
-        raise RuleError(
+        raise Fault.PARAMETERS(
             f"the rule for {body.__qualname__} takes an `ad`, which nobody gives to a function: "
             "declare it by a rule set, `@rule(f)`"
         )

@@ -11,8 +11,8 @@ import plum
 
 from rulescore._declaring.in_place import advice_for
 from rulescore._declaring.parameters import POSITIONAL, Parameters, parameters_of
+from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
-from rulescore._rule import RuleError
 
 Place = tuple[str, int]
 _faithful: dict[Any, bool] = {}
@@ -28,14 +28,14 @@ class Refusals:
     def __init__(self, ruleset: str) -> None:
         self.ruleset = ruleset
 
-    def error(self, place: Place, message: str) -> RuleError:
+    def error(self, kind: Fault, place: Place, message: str) -> RuleError:
         """Return the error for what stands at a place."""
-        return RuleError(f"rule set {self.ruleset}, {place[0]}:{place[1]}: {message}")
+        return kind(f"rule set {self.ruleset}, {place[0]}:{place[1]}: {message}")
 
     def place_of(self, body: Any) -> Place:
         """Return where a body was written."""
         if not isinstance(body, FunctionType):
-            raise RuleError(
+            raise Fault.FORM(
                 f"rule set {self.ruleset}: {body!r} is not a plain function: write a rule as a "
                 "`def` or a `lambda`"
             )
@@ -44,10 +44,10 @@ class Refusals:
     def nameless(self, functions: tuple[Any, ...], place: Place) -> None:
         """Refuse a rule for no function, or for what is none."""
         if not functions:
-            raise self.error(place, "name the function that the rule is for")
+            raise self.error(Fault.FORM, place, "name the function that the rule is for")
         for f in functions:
             if not callable(f) and not inspect.isdatadescriptor(f):
-                raise self.error(place, f"{f!r} is not callable: no rule can be for it")
+                raise self.error(Fault.FORM, place, f"{f!r} is not callable: no rule can be for it")
 
     def in_place(self, functions: tuple[Any, ...], kind: str, place: Place) -> None:
         """Refuse a rule with derivatives for a function that changes what it is given."""
@@ -57,6 +57,7 @@ class Refusals:
             advice = advice_for(f)
             if advice is not None:
                 raise self.error(
+                    Fault.IN_PLACE,
                     place,
                     f"{name_of(f)} changes what it is given, and a rule has gradients for what a "
                     f"function returns alone: {advice}",
@@ -66,6 +67,7 @@ class Refusals:
         """Refuse an annotation that cannot be dispatched on by the types of arguments alone."""
         if isinstance(annotation, str):
             raise self.error(
+                Fault.ANNOTATION,
                 place,
                 f"the annotation {annotation!r} of the rule for {name_of(f)} is a string: write "
                 "the class itself, and remove `from __future__ import annotations` from the rule "
@@ -81,6 +83,7 @@ class Refusals:
             faithful = False
         if not faithful:
             raise self.error(
+                Fault.ANNOTATION,
                 place,
                 f"the rule for {name_of(f)} cannot dispatch on {annotation!r}, because whether it "
                 "matches depends on more than the argument's type: annotate with the plain class "
@@ -96,6 +99,7 @@ class Refusals:
         for f in functions:
             if isinstance(f, np.ufunc) and (f.nin != due or f.nout != 1):
                 raise self.error(
+                    Fault.PARAMETERS,
                     place,
                     f"{name_of(f)} has {f.nin} inputs and {f.nout} outputs, and these partial "
                     f"derivatives are for {due} and 1",
@@ -104,6 +108,7 @@ class Refusals:
     def _others(self, each: tuple[Any, ...], due: int, place: Place) -> None:
         if len(each) != due:
             raise self.error(
+                Fault.PARAMETERS,
                 place,
                 f"{len(each)} functions are given, and there are {due} inputs: give one for each "
                 "partial derivative, or one that returns them all",
@@ -112,6 +117,7 @@ class Refusals:
         for other in each[1:]:
             if [p.name for p in parameters_of(other)] != names:
                 raise self.error(
+                    Fault.PARAMETERS,
                     self.place_of(other),
                     "the functions for the partial derivatives of one rule take the same "
                     f"parameters, here ({', '.join(names)})",
@@ -125,7 +131,9 @@ class Refusals:
         for name in refused:
             if name not in names:
                 raise self.error(
-                    place, f"`refuses` names {name!r}, and the arguments are {', '.join(names)}"
+                    Fault.ARGUMENT,
+                    place,
+                    f"`refuses` names {name!r}, and the arguments are {', '.join(names)}",
                 )
         return {names.index(name): (name, reason) for name, reason in refused.items()}
 
@@ -133,6 +141,7 @@ class Refusals:
         """Refuse partial derivatives that take anything but the inputs and the output."""
         if any(p.kind not in POSITIONAL or p.default is not p.empty for p in parameters):
             raise self.error(
+                Fault.PARAMETERS,
                 place,
                 "partial derivatives take the inputs one by one, without defaults, and perhaps "
                 "`out`",
@@ -142,6 +151,7 @@ class Refusals:
         """Refuse the adjoint of a linear function that does not take a cotangent first."""
         if not parameters or parameters[0].kind not in POSITIONAL:
             raise self.error(
+                Fault.PARAMETERS,
                 place,
                 "the first parameter of the adjoint of a linear function is the cotangent `dy` of "
                 "its value",
@@ -153,16 +163,21 @@ class Refusals:
         """Refuse `argnums` and `shifts` of a linear rule that are none of its parameters."""
         count = len(found.types)
         if found.needs_ad:
-            raise self.error(place, "the adjoint of a linear function takes no `ad`")
+            raise self.error(
+                Fault.PARAMETERS, place, "the adjoint of a linear function takes no `ad`"
+            )
         if not linear or len(set(linear)) < len(linear) or not set(linear) <= set(range(count)):
             raise self.error(
+                Fault.ARGUMENT,
                 place,
                 f"`argnums` {linear} of a linear rule are not positions of its arguments, of which "
                 f"there are {count} besides `dy` and the options",
             )
         if found.options is not None and not found.options.issuperset(shifts):
             raise self.error(
-                place, f"`shifts` {tuple(shifts)} of a linear rule name what is no option of it"
+                Fault.ARGUMENT,
+                place,
+                f"`shifts` {tuple(shifts)} of a linear rule name what is no option of it",
             )
 
     def other_owner(self, owner: Any, place: Place, body: Any) -> None:
@@ -171,6 +186,7 @@ class Refusals:
             self.unfaithful(owner, place, body)
         if not isinstance(owner, type) or not _has_callable_instances(owner):
             raise self.error(
+                Fault.ANNOTATION,
                 place,
                 "annotate the first parameter of a rule of instances with the class of the "
                 "callable object",

@@ -12,12 +12,13 @@ from rulescore._declaring.examples import Example, Examples
 from rulescore._declaring.parameters import POSITIONAL, parameters_of, sorted_out
 from rulescore._declaring.poles import may_have_poles
 from rulescore._declaring.refusals import Place, Refusals
+from rulescore._errors import Fault
 from rulescore._linear import pull_linear
 from rulescore._methods import flatten
 from rulescore._naming import name_of
 from rulescore._origin import Origin
 from rulescore._project import project, zero
-from rulescore._rule import Rule, RuleError
+from rulescore._rule import Rule
 from rulescore._scalar import pull_chosen, pull_scalar, together_of
 from rulescore._tangent import accumulate
 
@@ -228,6 +229,7 @@ class RuleSet:
             # a decorated `def` would be replaced by `None`
             if is_being_made(f, caller) and f.__name__ != "<lambda>":
                 raise self._refuse.error(
+                    Fault.FORM,
                     place,
                     f"`constant` is no decorator: write `rule.constant({f.__name__})` below the "
                     "function",
@@ -258,7 +260,7 @@ class RuleSet:
         that returns, and no `Tangent` of its fields.
         """
         if function not in (project, accumulate, zero, flatten):
-            raise RuleError(
+            raise Fault.FORM(
                 f"rule set {self.name}: `rule.method` is for `project`, `accumulate`, `zero` and "
                 f"`flatten`, and not for {name_of(function)}: a rule is declared by `rule(f)`"
             )
@@ -268,6 +270,7 @@ class RuleSet:
             due = 1 if function in (zero, flatten) else 2
             if len(parameters) != due or any(p.kind not in POSITIONAL for p in parameters):
                 raise self._refuse.error(
+                    Fault.PARAMETERS,
                     self._refuse.place_of(body),
                     f"a method of {name_of(function)} takes {due} argument{'s' * (due != 1)}",
                 )
@@ -361,7 +364,7 @@ class RuleSet:
             del parameters[0]
         found = sorted_out(parameters)
         if kind in ("forward", "batched") and found.needs_ad:
-            raise self._refuse.error(place, f"a {kind} rule takes no `ad`")
+            raise self._refuse.error(Fault.PARAMETERS, place, f"a {kind} rule takes no `ad`")
         if kind == "instance":
             owner = found.types[0] if found.types else None
             self._refuse.other_owner(owner, place, body)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore._rule import RuleError
+from rulescore._errors import Fault
 from rulescore.interop._calls import Call, cotangent_of
 from rulescore.interop._differentiator import Pull
 from rulescore.interop._trees import LEAF, places_in, rebuild
@@ -98,7 +98,7 @@ class Derivative(Call):
         """Return it as a call of one function. Raises where nobody differentiates that."""
         call = self.plain()
         if call is None:
-            raise RuleError(
+            raise Fault.EXPORT(
                 f"{self.name} is exported by its rule, which is differentiated once: give `ad=`, "
                 "an AD such as `zygote_lite.pullback`, for second derivatives"
             )

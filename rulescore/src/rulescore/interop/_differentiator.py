@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._errors import Fault, RuleError
 from rulescore._forward import frule
 from rulescore._naming import describe, name_of
-from rulescore._rule import Pullback, RuleError
+from rulescore._rule import Pullback
 from rulescore._table import candidates, rrule
 from rulescore.interop._trees import Place, constants, entry_at
 
@@ -65,7 +66,7 @@ class Differentiator:
         """Return `f(*xs, **options)` and its tangent in the direction of those of the arguments."""
         found = frule((None, *dxs), f, *xs, **options)
         if found is None:
-            raise RuleError(f"{name_of(f)} has no forward rule for these types of arguments")
+            raise Fault.EXPORT(f"{name_of(f)} has no forward rule for these types of arguments")
         return found
 
     def pulled(
@@ -143,7 +144,7 @@ class Differentiator:
 def without_rule(f: Any, xs: tuple[Any, ...]) -> RuleError:
     """Return the error for a function that nobody has a rule for."""
     types = ", ".join(describe(x) for x in xs)
-    return RuleError(
+    return Fault.EXPORT(
         f"nobody has a rule for {name_of(f)} of ({types}): `zygote_lite.interop` exports functions "
         "that have none and are differentiated through their source"
     )

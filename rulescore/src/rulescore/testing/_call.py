@@ -5,8 +5,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from rulescore._errors import RuleError
 from rulescore._naming import name_of
-from rulescore._rule import Pullback, RuleError
+from rulescore._rule import Pullback
 from rulescore._table import find_rule, rrule
 from rulescore.testing._compare import unlike
 from rulescore.testing._differences import quietly

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rulescore._rule import Rule, RuleError
+from rulescore._errors import RuleError
+from rulescore._rule import Rule
 from rulescore._table import rrule
 from rulescore.testing._ad import by_rule_or_differences
 from rulescore.testing._compare import kind_of, unequal, unlike, wrong_kind

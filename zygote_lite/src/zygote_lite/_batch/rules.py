@@ -11,6 +11,7 @@ from zygote_lite._ir.operators import BINARY, COMPARISONS, IN_PLACE
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._ir.traits import is_elementwise, is_pure
 from zygote_lite._tape.refusal import note_resolution
+from zygote_lite.errors import Fault
 
 _OF_OPERATOR = {id(getattr(operator, name)) for name in dir(operator)} | {id(abs), id(pow)}
 _COMPARES = {id(of.function) for of in COMPARISONS}
@@ -86,9 +87,10 @@ def _as_batch(run: Any, y: Any, rule: Any, plain: bool) -> Any:
     if not shape or shape[0] != run.count:
         if isinstance(rule, str) or shape[:1] != (1,):
             raise NotBatched(f"{where()}: the value has the shape {shape}, and is no batch")
-        raise RuleError(
+        raise Fault.BATCH(
             f"the batching rule {rule.signature} ({rule.place}) gave an array of shape {shape} for "
-            f"a batch of {run.count}"
+            f"a batch of {run.count}",
+            RuleError,
         )
     return Tracer(run, box.value, box.node, plain=plain)
 

@@ -1,0 +1,56 @@
+"""The errors about rules, each of one kind, with a code for each thing to do about it.
+
+A message ends with the code of its kind, such as `[RC001]`. `pages/RC001.md` tells of it, with an
+example: `python -m rulescore error RC001` prints that page.
+"""
+
+import enum
+import importlib.resources
+import re
+
+_CODE = re.compile(r"\[([A-Z]+\d{3})\]$")
+
+
+class RuleError(Exception):
+    """Tell that a rule is declared wrongly, clashes with another, or breaks the rule contract."""
+
+    __module__ = "rulescore"
+
+    @property
+    def code(self) -> str:
+        """The code of the kind of error, such as `RC001`; empty where it has none."""
+        found = _CODE.search(str(self))
+        return found[1] if found else ""
+
+
+class Fault(enum.Enum):
+    """What went wrong, one kind for each thing to do about it; called with a text, the error."""
+
+    FORM = "RC001", "A declaration has the wrong form"
+    ANNOTATION = "RC002", "An annotation cannot be dispatched on"
+    PARAMETERS = "RC003", "The parameters of a body do not fit the rule"
+    ARGUMENT = "RC004", "A declaration names what is no argument"
+    IN_PLACE = "RC005", "A function changes what it is given"
+    CLASH = "RC006", "Two rules are for the same types"
+    AMBIGUOUS = "RC007", "No rule is the most specific"
+    OVERRIDE = "RC008", "There is nothing of this name to override"
+    PLUGIN = "RC009", "A plugin gives no rule sets"
+    VALUE = "RC010", "A rule does not return the value and a pullback"
+    COUNT = "RC011", "A pullback gives the wrong number of cotangents"
+    COTANGENT = "RC012", "A cotangent does not fit"
+    UNKNOWN_DERIVATIVE = "RC013", "A derivative is not known"
+    TANGENT = "RC014", "The tangents given to `frule` do not fit"
+    EXPORT = "RC015", "An exported function needs more than its rule"
+
+    def __init__(self, code: str, title: str) -> None:
+        self.code, self.title = code, title
+
+    def __call__(self, text: str) -> RuleError:
+        """Return the error with a text."""
+        return RuleError(f"{text}{'' if text[-1:].isspace() else ' '}[{self.code}]")
+
+    @property
+    def page(self) -> str:
+        """The page about this kind of error, in Markdown."""
+        pages = importlib.resources.files("rulescore") / "pages"
+        return (pages / f"{self.code}.md").read_text(encoding="utf8")

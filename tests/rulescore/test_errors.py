@@ -1,0 +1,63 @@
+"""Each kind of error has a code, and a page whose example provokes it."""
+
+import copy
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+
+import rulescore
+from rulescore import RuleError
+from rulescore.__main__ import main
+from rulescore._errors import Fault
+from tests.zygote_lite.checks.pages import run, shown
+
+ROOT = Path(rulescore.__file__).parent
+INDEX = Path(__file__).parents[2] / "docs" / "errors" / "index.md"
+
+
+@pytest.mark.parametrize("kind", Fault, ids=lambda kind: kind.name.lower())
+def test_the_example_of_each_page_gives_the_error_that_it_shows(kind):
+    page = kind.page
+    assert page.startswith(f"# {kind.code}: {kind.title}\n")
+    bad, *good = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (told,) = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
+    if "import autograd" in bad:
+        pytest.importorskip("autograd", reason="`nox -s interop` installs it")
+    error = run(bad)
+    assert type(error) is RuleError
+    assert re.fullmatch(re.escape(told).replace(r"\.\.\.", ".*"), shown(error)), shown(error)
+    assert error.code == kind.code
+    assert told.endswith(f" [{kind.code}]")
+    assert [run(text) for text in good] == [None] * len(good)
+
+
+def test_every_error_of_ours_is_of_a_kind():
+    texts = {path: path.read_text(encoding="utf8") for path in ROOT.rglob("*.py")}
+    made = [path.name for path, text in texts.items() if re.search(r"[^`\w]RuleError\([^E]", text)]
+    assert made == ["_errors.py"]
+    names = r"\bFault\.([A-Z_]+)\b"
+    used = {name for text in texts.values() for name in re.findall(names, text)}
+    assert used == {kind.name for kind in Fault}
+
+
+def test_codes_are_listed_and_pages_printed(capsys):
+    assert [kind.code for kind in Fault] == [f"RC{n:03d}" for n in range(1, len(Fault) + 1)]
+    assert {path.stem for path in (ROOT / "pages").glob("*")} == {kind.code for kind in Fault}
+    for kind in Fault:
+        assert f"| [{kind.code}](rulescore/{kind.code}.md) | {kind.title} |" in INDEX.read_text()
+    assert main(["error"]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"{k.code}  {k.title}" for k in Fault]
+    assert main(["error", "rc006"]) == 0
+    assert capsys.readouterr().out == Fault.CLASH.page
+    assert main(["error", "RC999"]) == 2
+    assert capsys.readouterr().err == "there is no error RC999: the codes go up to RC015\n"
+
+
+def test_an_error_keeps_its_code_where_it_is_copied():
+    error = Fault.COUNT("two were due")
+    assert str(error) == "two were due [RC011]"
+    for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert (type(again), str(again), again.code) == (RuleError, str(error), "RC011")
+    assert RuleError("a text [1]").code == RuleError("RC011").code == ""
