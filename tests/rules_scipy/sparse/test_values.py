@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse as sp
 
 from rulescore.testing import check_rrule
+from tests.rules_scipy.tiers import compare
 from zygote_lite import DifferentiationError, NoRuleError, gradient, hessian, pullback
 
 
@@ -45,8 +46,7 @@ def test_gradients_by_the_data(name):
         f = lambda v, kind=kind: PROGRAMS[name](of_data(kind, v))
         steps = 1e-5 * np.eye(data.size)
         expected = [(f(data + h) - f(data - h)) / 2e-5 for h in steps]
-        for _ in range(3):
-            np.testing.assert_allclose(gradient(f, data)[0], expected, rtol=1e-6, atol=1e-7)
+        compare(f, data, expected, name == "products", rtol=1e-6, atol=1e-7)
 
 
 def test_a_dense_array_has_a_gradient_where_it_is_zero():
