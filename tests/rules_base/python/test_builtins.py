@@ -42,7 +42,7 @@ def test_sum_of_arrays_and_numbers():
 
 
 def test_sum_of_lists_is_refused():
-    with pytest.raises(TypeError, match="list"):
+    with pytest.raises(NotImplementedError, match="list"):
         rrule(sum, [[1.0], [2.0]], 0)
 
 

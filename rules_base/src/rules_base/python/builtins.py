@@ -84,10 +84,10 @@ def _(xs: Array, start: Numeric):
 
 
 def refuse_containers(xs):
-    """Raise `TypeError` where an element is neither a number nor an array."""
+    """Raise `NotImplementedError` where an element is neither a number nor an array."""
     for x in xs:
         if not isinstance(x, Numeric):
-            raise TypeError(
+            raise NotImplementedError(
                 f"the rule for sum adds numbers and arrays, and found a {type(x).__qualname__}: "
                 "write the sum as a loop to differentiate it"
             )

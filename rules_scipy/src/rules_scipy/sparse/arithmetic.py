@@ -14,6 +14,7 @@ from rules_scipy.sparse.values import (
     sampled,
     stored,
     summed,
+    unshared,
     whole,
 )
 from rulescore import RuleSet, project
@@ -310,4 +311,21 @@ for astype in methods("astype"):
         return y, lambda dy: (project(filled(a, stored(dy)), a), None)
 
 
-rule.constant(*[f for name in ("ceil", "floor", "rint", "sign", "trunc") for f in methods(name)])
+# -- steps: SciPy would sum up the array in place, and with it what is differentiated ------------
+
+for step in [f for name in ("ceil", "floor", "rint", "sign", "trunc") for f in methods(name)]:
+
+    @rule(step)
+    def _(a: Sparse, *, _f=step):
+        return _f(unshared(a)), None
+
+
+for compare in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+
+    @rule(compare)
+    def _(a: Sparse, b: Sparse | Dense | Number, *, _f=compare):
+        return _f(unshared(a), unshared(b)), None
+
+    @rule(compare)
+    def _(b: Dense | Number, a: Sparse, *, _f=compare):
+        return _f(b, unshared(a)), None

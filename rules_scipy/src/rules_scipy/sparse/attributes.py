@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_scipy.sparse.values import KINDS, Sparse, filled, is_wide
+from rules_scipy.sparse.values import KINDS, Sparse, filled, is_wide, unshared
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes")
@@ -61,4 +61,7 @@ for name in OF_PATTERN:
 
 
 for member in members("count_nonzero"):
-    rule.constant(member)
+
+    @rule(member)
+    def _(a: Sparse, axis=None, *, _f=member):
+        return _f(unshared(a), axis), None

@@ -11,8 +11,11 @@ from rules_scipy.sparse.values import (
     Sparse,
     count,
     filled,
+    is_summed,
     located,
+    moved,
     places,
+    same_pattern,
     stored,
     taken,
     widened,
@@ -28,11 +31,12 @@ def of_parts(kind, parts, **options):
         return kind(parts, **options), lambda dy: (None,)
     data, *where = parts
     y = made_of(kind, parts, **options)
-    index = sources(data, where, y)
+    index, made = sources(data, where, y), as_made(y)
     nothing = tuple([nothing_for(x) for x in where])
 
     def pullback(dy):
-        found = taken(stored(dy), index)
+        kept = dy if same_pattern(dy, made) else moved(dy, made)
+        found = taken(stored(kept), index)
         return ((project(np.reshape(found, np.shape(data)), data), *nothing),)
 
     return y, pullback
@@ -47,6 +51,14 @@ def made_of(kind, parts, **options):
     if len(where) == 1 and isinstance(where[0], tuple) and len(where[0]) == 1:
         return kind((np.array(data), where[0]), **options)
     return kind(parts, **options)
+
+
+def as_made(y):
+    """Return an array of the pattern of `y`, which SciPy may yet sum up in place."""
+    return y if is_summed(y) else filled(y, np.zeros(count(y)))
+
+
+rule.constant(as_made)
 
 
 def nothing_for(x):

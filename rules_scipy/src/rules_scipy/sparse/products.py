@@ -39,14 +39,14 @@ def from_left(f, a, b):
         if a.ndim == 1:
             (index,) = coordinates(a)
             return filled(a, b.conj()[index] @ dy if b.ndim == 2 else b.conj()[index] * dy)
-        wide = (dy, b) if b.ndim == 2 else (dy[:, None], b[:, None])
+        wide = (dy, b) if b.ndim == 2 else (np.reshape(dy, (-1, 1)), b[:, None])
         return project(with_rows(a, *wide), a)
 
     def by_dense(dy):
         if a.ndim == 1:
             vector = a.toarray().conj()
             return project(np.outer(vector, dy) if b.ndim == 2 else vector * dy, b)
-        return project(adjoint(a) @ dy, b)
+        return project(adjoint(a) @ np.reshape(dy, (a.shape[0], *b.shape[1:])), b)
 
     return f(a, b), (by_sparse, by_dense)
 
@@ -59,13 +59,15 @@ def from_right(f, b, a):
         if a.ndim == 1:
             vector = a.toarray().conj()
             return project(np.outer(dy, vector) if b.ndim == 2 else vector * dy, b)
-        return project(dy @ adjoint(a), b)
+        return project(np.reshape(dy, (*b.shape[:-1], a.shape[1])) @ adjoint(a), b)
 
     def by_sparse(dy):
         if a.ndim == 1:
             (index,) = coordinates(a)
             return filled(a, dy @ b.conj()[:, index] if b.ndim == 2 else b.conj()[index] * dy)
-        wide = (b.T.conj(), dy.T.conj()) if b.ndim == 2 else (b.conj()[:, None], dy.conj()[:, None])
+        if b.ndim == 2:
+            return project(with_rows(a, b.T.conj(), dy.T.conj()), a)
+        wide = b.conj()[:, None], np.reshape(np.conj(dy), (-1, 1))
         return project(with_rows(a, *wide), a)
 
     return f(b, a), (by_dense, by_sparse)

@@ -115,6 +115,13 @@ def _(a: Sparse, index: object):
     return y, lambda dy: (*pullback(dy), None)
 
 
+for triangle in (sp.tril, sp.triu):
+
+    @rule(triangle)
+    def _(A: Sparse, k=0, format=None, *, _f=triangle):
+        return rearranged(lambda b: _f(b, k, format), A)
+
+
 for method in methods("toarray") | methods("todense"):
 
     @rule(method)

@@ -4,7 +4,15 @@ import numpy as np
 from scipy.sparse import linalg as spl
 
 from rules_scipy.sparse.rearranging import methods
-from rules_scipy.sparse.values import Sparse, coordinates, filled, refuse_matrix, stored, summed
+from rules_scipy.sparse.values import (
+    Sparse,
+    coordinates,
+    filled,
+    refuse_matrix,
+    stored,
+    summed,
+    unshared,
+)
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.reductions")
@@ -26,7 +34,7 @@ def added_up(f, a, axis, scale):
     """Return the value and the pullback of a sum or mean."""
     if a.ndim > 2:
         raise NotImplementedError("sums of sparse arrays have a rule for vectors and matrices")
-    y = refuse_matrix(f(a))
+    y = refuse_matrix(f(unshared(a)))
     return y, lambda dy: (project(filled(a, scale * at_places(dy, axis, a)), a),)
 
 
@@ -64,12 +72,12 @@ for trace in methods("trace"):
             on = (rows >= 0) & (columns - rows == offset)
             return (project(filled(a, np.where(on, dy, 0.0)), a),)
 
-        return _f(a, offset), pullback
+        return _f(unshared(a), offset), pullback
 
 
 @rule(spl.norm)
 def _(x: Sparse, ord=None, axis=None):
-    y = spl.norm(x, ord, axis)
+    y = spl.norm(unshared(x), ord, axis)
     a = summed(x.tocoo() if x.format == "dia" else x)
 
     def pullback(dy):

@@ -84,7 +84,7 @@ def is_wide(a):
 
 def is_summed(a):
     """Return whether a sparse array stores no place twice, in SciPy's order."""
-    return a.format == "dia" or bool(a.has_canonical_format)
+    return a.format in ("dia", "lil", "dok") or bool(a.has_canonical_format)
 
 
 def summed(a):

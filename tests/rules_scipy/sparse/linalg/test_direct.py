@@ -55,6 +55,12 @@ PROGRAMS = {
             :, 1
         ]
     ),
+    "unit diagonal, zeros stored": lambda v: (
+        W
+        @ spl.spsolve_triangular(
+            sp.csr_array(np.tril(matrix(v).toarray(), -1) + np.eye(N)), B, unit_diagonal=True
+        )
+    ),
     "inv": lambda v: np.sum((spl.inv(matrix(v)) @ B) ** 2),
     "splu": factored,
     "factorized": lambda v: W @ spl.factorized(matrix(v))(B * v[0]),

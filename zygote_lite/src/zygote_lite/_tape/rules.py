@@ -48,7 +48,7 @@ def apply_rule(
     if None in flags[1:] or rule.refuses:
         at = _as_arguments(flags, len(xs), kws, names) if names else flags
         back = back.only(needed_of(at, (f, *arguments), rule))
-    if str(getattr(f, "__module__", None)).startswith(_FAILING) or type(f).__name__ == "fortran":
+    if _may_fail(f, xs):
         back = _placed(f, back)
     if is_text(y):
         return y, text_pullback(y, len(flags))
@@ -103,9 +103,27 @@ _FAILING = (
     "scipy.integrate",
     "scipy.interpolate",
     "scipy.linalg",
+    "scipy.ndimage",
     "scipy.optimize",
+    "scipy.signal",
+    "scipy.sparse",
+    "scipy.spatial",
     "scipy.stats",
 )  # whose pullbacks fail where a matrix is not as it has to be, or an integral does not converge
+_KINDS_THAT_FAIL: dict[type, bool] = {}  # of operands, such as sparse arrays
+
+
+def _may_fail(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Return whether the pullback of a function, or of an operator of such values, may fail."""
+    if str(getattr(f, "__module__", None)).startswith(_FAILING) or type(f).__name__ == "fortran":
+        return True
+    for x in xs:
+        found = _KINDS_THAT_FAIL.get(type(x))
+        if found is None:
+            found = _KINDS_THAT_FAIL[type(x)] = type(x).__module__.startswith(_FAILING)
+        if found:
+            return True
+    return False
 
 
 def _placed(f: Any, back: Back) -> Back:

@@ -17,6 +17,9 @@ for a in (CSR, CSC, COO, DIA, BSR):
             ("bsr", "todia"),
         ):
             rule.example(getattr(type(a), name), a)
+for a in (CSR, COO, DIA):
+    rule.example(sp.tril, a)
+    rule.example(sp.triu, a, k=1)
 rule.example(sp.bsr_array.tobsr, BSR)
 rule.example(sp.dia_array.todia, DIA)
 rule.example(sp.csr_array.tobsr, CSR, (3, 2))

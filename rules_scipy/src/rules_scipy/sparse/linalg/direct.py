@@ -1,6 +1,7 @@
 """Solutions by factors: `spsolve`, triangular systems, `splu` with its `solve`, and `inv`."""
 
 import numpy as np
+from scipy import sparse as sp
 from scipy.sparse import linalg as spl
 
 from rules_scipy.sparse.construction import of_dense
@@ -43,12 +44,31 @@ def _(A: Sparse, b: Dense, permc_spec=None, use_umfpack=True):
     return y, (adjoint_solution, (by_a, by_b))
 
 
+def triangle(a, lower):
+    """Return a triangular matrix without the zeros that it stores in the other triangle.
+
+    SciPy divides by zero where an upper one with a unit diagonal stores some.
+    """
+    if not is_padded(a, lower):
+        return unshared(a)
+    return (sp.tril(a) if lower else sp.triu(a)).asformat(a.format)
+
+
+def is_padded(a, lower):
+    """Return whether a matrix stores zeros, and nothing else, in the other triangle."""
+    rest = sp.triu(a, 1) if lower else sp.tril(a, -1)
+    return rest.nnz > 0 and rest.count_nonzero() == 0
+
+
+rule.constant(is_padded)
+
+
 @rule(spl.spsolve_triangular)
 def _(A: Sparse, b: Dense, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
-    y = spl.spsolve_triangular(unshared(A), b, lower, unit_diagonal=unit_diagonal)
+    y = spl.spsolve_triangular(triangle(A, lower), b, lower, unit_diagonal=unit_diagonal)
 
     def adjoint_solution(dy):
-        matrix = adjoint(A).tocsr()
+        matrix = triangle(adjoint(A).tocsr(), not lower)
         return spl.spsolve_triangular(matrix, dy, not lower, unit_diagonal=unit_diagonal)
 
     def by_a(w):
