@@ -219,3 +219,12 @@ def test_a_solution_that_did_not_reach_the_end_has_no_derivative():
     f = lambda c: si.solve_ivp(lambda t, y: c * y**2, (0, 2), [1.0], rtol=1e-2).y[0, -1]
     with pytest.raises(np.linalg.LinAlgError, match="has not reached the end"):
         gradient(f, 1.0)
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF"])
+def test_args_may_be_an_array_whose_entries_are_arguments(method):
+    decay = lambda t, y, rate, unused: -rate * y
+    f = lambda c: si.solve_ivp(decay, (0, 1), [1.0], method, args=c, rtol=1e-8, atol=1e-9).y[0, -1]
+    for _ in range(3):
+        found = gradient(f, np.array([1.3, 0.2]))[0]
+        np.testing.assert_allclose(found, [-np.exp(-1.3), 0.0], rtol=1e-5)

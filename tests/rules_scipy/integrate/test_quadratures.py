@@ -61,6 +61,20 @@ def test_derivatives_of_integrals(name):
     compare(f, C, expected, name in ("closure", "fixed"), rtol=1e-6, atol=1e-8)
 
 
+NOTHING = {
+    "quad": lambda c: c[0] * si.quad(lambda x, a: 1.0 if x < a else 0.0, 0, 1, (c[1],))[0],
+    "quad_vec": lambda c: c[0] * si.quad_vec(lambda x: np.ones(2) * (x < c[1]), 0, 1)[0][1],
+    "dblquad": lambda c: c[0] * si.dblquad(lambda y, x: float(c[1] > 0), 0, 1, 0, 1)[0],
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_integrands_on_which_nothing_depends_pull_nothing_back(name):
+    f, c = NOTHING[name], np.array([1.3, 0.5])
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(f, c)[0], [f(c) / c[0], 0.0], rtol=1e-6)
+
+
 SAMPLES = {
     "simpson": lambda y: si.simpson(y, x=np.arange(5.0) ** 2),
     "romb": lambda y: si.romb(y**2),

@@ -101,5 +101,12 @@ def test_what_has_no_derivative_is_refused():
     with pytest.raises(np.linalg.LinAlgError, match="newton has not converged"):
         gradient(lambda c: so.newton(cube, 9.0, args=(c,), maxiter=2, disp=False,
                                      full_output=True)[0], 2.0)  # fmt: skip
+    for solve in (so.brentq, so.toms748, so.bisect):
+        with pytest.raises(np.linalg.LinAlgError, match="has not converged"):
+            gradient(lambda c: solve(cube, 0, 5, (c,), maxiter=1, disp=False), 2.0)
+    with pytest.raises(np.linalg.LinAlgError, match="newton has not converged"):
+        gradient(lambda c: so.newton(cube, 9.0, args=(c,), maxiter=2, disp=False), 2.0)
+    found = gradient(lambda c: so.brentq(lambda x: x**3 - c, 0, 5, disp=False), 8.0)[0]
+    np.testing.assert_allclose(found, 1 / 12, rtol=1e-6)
     with pytest.raises((NoRuleError, NotImplementedError), match="iterations"):
         gradient(lambda c: so.brentq(cube, 0, 5, (c,), full_output=True)[1].iterations * 1.0, 2.0)

@@ -58,6 +58,17 @@ def test_a_solution_moves_as_its_system_says(name):
 def test_what_has_no_derivative_is_refused():
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
         gradient(lambda c: so.fsolve(lambda x: (x - 1.0) * 0.0 + 0 * c, [1.0, 1.0])[0], C)
+    for options in ({}, {"maxfev": 3}):  # there is no root, or it is not reached
+        sign = 1 if not options else -1
+        with (
+            pytest.raises(np.linalg.LinAlgError, match="fsolve has not converged"),
+            pytest.warns(RuntimeWarning, match="iteration|calls to function"),
+        ):
+            gradient(
+                lambda c, s, o: so.fsolve(lambda x: x**2 + s * c, 5.0, **o)[0], 1.3, sign, options
+            )
+    with pytest.raises((NoRuleError, NotImplementedError), match="broyden1 has no rule for iter"):
+        gradient(lambda c: so.broyden1(lambda x: x**2 - c, [3.0], iter=2)[0], 1.3)
     with pytest.raises(np.linalg.LinAlgError, match="root has not converged"):
         gradient(lambda c: so.root(system, np.ones(2), (c,), options={"maxfev": 1}).x[0], C)
     with pytest.raises((NoRuleError, NotImplementedError), match="and not fjac"):

@@ -38,7 +38,7 @@ def _(ad, given):
                      vectorized, given["args"], **options_of(given))  # fmt: skip
     if y.sol is not None and method in MULTISTEP:
         y.sol = si.OdeSolution(y.sol.ts, y.sol.interpolants, alt_segment=True)
-    span, first, args = given["t_span"], vector(given["y0"]), given["args"] or ()
+    span, first, args = given["t_span"], vector(given["y0"]), as_entries(given["args"])
     rate = rate_of(ad, given["fun"], args, by_columns if vectorized else as_vector)
     if y.success and is_explicit:
         asked = None if dense else () if t_eval is None else t_eval
@@ -68,6 +68,11 @@ def _(ad, given):
         return {**found, "fun": df, "t_eval": like(dt, t_eval)}
 
     return y, pullback
+
+
+def as_entries(args):
+    """Return what SciPy passes on for `args`, of which it takes the entries."""
+    return () if args is None else tuple(args)
 
 
 def options_of(given):
@@ -215,6 +220,8 @@ def like(d, x):
     """Return a cotangent in the form of its primal: a list, a tuple, an array or `None`."""
     if isinstance(x, list | tuple):
         return type(x)(d)
+    if isinstance(d, list) and x is not None:  # of an array whose entries are arguments
+        d = [np.zeros_like(a) if b is None else b for a, b in zip(x, d, strict=True)]
     return None if x is None else np.reshape(d, np.shape(x))
 
 

@@ -22,7 +22,7 @@ def _(ad, y, given):
         (dvalue,) = entries_of(dy, si.quad, True, (0,))
         if dvalue is None:
             return {}
-        df, *dargs = inside.pulled(dvalue)
+        df, *dargs = inside.pulled(dvalue) or (None, *(None for _ in args))
         found = {"func": df, "args": like_arguments(dargs, given["args"])}
         return {**found, "a": -dvalue * lower, "b": dvalue * upper}
 
@@ -42,7 +42,7 @@ def _(ad, y, given):
         if dvalue is None:
             return {}
         found = {"a": -np.sum(dvalue * lower), "b": np.sum(dvalue * upper)}
-        return {**found, "f": inside.pulled(dvalue)[0]}
+        return {**found, "f": (inside.pulled(dvalue) or (None,))[0]}
 
     return pullback
 

@@ -26,7 +26,8 @@ def bracketed(f):
     def _(ad, y, given):
         full = given["full_output"]
         x, found = y if full else (y, None)
-        root = Root(ad, f, given["f"], x, given["args"], found is None or found.converged)
+        done = has_found(f, given) if found is None else found.converged
+        root = Root(ad, f, given["f"], x, given["args"], done)
 
         def pullback(dy):
             dx, dfound = entries_of(dy, f, full, (0, 1))
@@ -45,8 +46,11 @@ def _(ad, y, given):
     full = given["full_output"]
     x, found = y[:2] if full else (y, None)
     described = isinstance(found, so.RootResults)  # of several roots, which have converged
-    done = found is None or (found.converged if described else np.all(found))
     refuse_unless_tuple(so.newton, given["args"])
+    if found is None:
+        done = has_found(so.newton, given)
+    else:
+        done = found.converged if described else np.all(found)
     root = Root(ad, so.newton, given["func"], x, given["args"], done)
 
     def pullback(dy):
@@ -72,6 +76,17 @@ def _(ad, y, given):
         return {"f": df, "args": dargs}
 
     return pullback
+
+
+def has_found(f, given):
+    """Return whether a method has found its root, which it does not tell where `disp` is false.
+
+    It is asked by one more search.
+    """
+    if given["disp"]:
+        return True  # else there was an error
+    found = f(*{**given, "full_output": True}.values())[1]
+    return found.converged if isinstance(found, so.RootResults) else np.all(found)
 
 
 def value_of(f, x, *args):

@@ -1,10 +1,12 @@
 """Roots of systems of equations, and fixed points."""
 
+import warnings
+
 import numpy as np
 from scipy import optimize as so
 
 from rules_scipy.shared.implicit import Solution, residuals
-from rules_scipy.shared.solvers import entries_of, parts_of, refuse_unless_tuple, solver
+from rules_scipy.shared.solvers import entries_of, name_of, parts_of, refuse_unless_tuple, solver
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.systems")
@@ -12,17 +14,22 @@ ITERATED = (so.anderson, so.broyden1, so.broyden2, so.diagbroyden, so.excitingmi
             so.linearmixing, so.newton_krylov)  # fmt: skip
 
 
-@solver(rule, so.fsolve, by=("func", "args"), without=("x0", "fprime"))
-def _(ad, y, given):
+@solver(rule, so.fsolve, by=("func", "args"), without=("x0", "fprime"), whole=True)
+def _(ad, given):
     full = given["full_output"]
-    x, done = (y[0], y[2] == 1) if full else (y, True)
-    found = Solution(ad, so.fsolve, given["func"], x, given["args"], done)
+    y = so.fsolve(*{**given, "full_output": True}.values())
+    x, _, status, message = y
+    if status not in (1, 2, 3, 4, 5) and not full:
+        raise TypeError(message)
+    if status != 1 and not full:
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    found = Solution(ad, so.fsolve, given["func"], x, given["args"], status == 1)
 
     def pullback(dy):
         df, dargs = found.pulled(*entries_of(dy, so.fsolve, full, (0,)))
         return {"func": df, "args": dargs}
 
-    return pullback
+    return y if full else x, pullback
 
 
 @solver(rule, so.root, by=("fun", "args"), without=("x0", "jac"))
@@ -54,6 +61,8 @@ def iterated(f):
 
     @solver(rule, f, by=("F",), without=("xin",))
     def _(ad, y, given):
+        if given["iter"] is not None:
+            raise NotImplementedError(f"{name_of(f)} has no rule for iter: give f_tol or x_tol")
         found = Solution(ad, f, given["F"], y)
         return lambda dy: {"F": found.pulled(dy)[0]}
 
