@@ -270,6 +270,14 @@ def interop(session):
 
 
 @nox.session
+def distributed(session):
+    """Add up gradients by dask.distributed, kill a worker meanwhile, and run the page about it."""
+    session.install("-r", "requirements-distributed.txt")
+    session.run("pytest", "-rs", *(session.posargs or ["tests/distributed"]))
+    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "several_machines")
+
+
+@nox.session
 def library_first_calls(session):
     """Time the first gradients of functions and models of other people's libraries."""
     session.install("-r", LIBRARIES, *(f"./{name}" for name in DISTRIBUTIONS))

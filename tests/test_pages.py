@@ -53,7 +53,10 @@ PAGES = [
     and ">>>" not in (ROOT / name).read_text(encoding="utf-8")  # a session, which its own test runs
     and OWN_TESTS not in name.parents
 ]
-OTHERS = {"autograd": "autograd", "JAX": "jax", "PyTorch": "torch", "pandas": "pandas"}
+OTHERS = {
+    "autograd": "autograd", "JAX": "jax", "PyTorch": "torch", "pandas": "pandas",
+    "dask": "distributed",
+}  # fmt: skip
 FENCE = re.compile(
     r"(?m)^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?[^\n]*\n(?P<text>.*?)^```$"
     r"(?:\n+(?:^```text\n(?P<printed>.*?)^```$|(?P<indented>(?:^(?: {4}[^\n]*)?\n)+)))?",

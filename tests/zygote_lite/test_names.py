@@ -10,6 +10,7 @@ ROOT = Path(zygote_lite.__file__).parent
 STANDS_APART = {"value.py"}  # an engine of its own, to be read alone
 MAY_STAND_TWICE = {
     "handlers": "what each module of handlers declares, as `rule` does in each module of rules",
+    "value_and_grad": "that of `distributed` takes data in batches, and adds up over them",
 }
 
 

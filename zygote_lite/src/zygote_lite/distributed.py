@@ -1,0 +1,249 @@
+"""Sums of gradients over batches, on several processes or machines, by dask.distributed.
+
+`pip install "zygote_lite[distributed]"`; dask is imported by the first call.
+
+The loss, the parameters and each batch travel as bytes, which a worker unpacks: the loss once, so
+that its code is made once and reused; parameters and batches at each use, so that no call sees what
+another has written. Batches are taken in groups. The gradients of a group are added on the workers,
+as a tree, and the client adds the sums of groups in their order. A worker that dies is replaced by
+the scheduler, which knows how all that belongs to an unfinished group is computed again.
+"""
+
+import functools
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from rulescore import accumulate
+from zygote_lite._interface import gradients
+from zygote_lite._interface.clusters import client_of, for_workers, packed_of, pieces_of, unpacked
+from zygote_lite._interface.trees import TreeWalk
+
+FAN_IN = 4  # how many gradients a worker adds at once
+
+
+def sum_of_gradients(
+    loss: Callable[..., Any],
+    *,
+    client: Any = None,
+    processes: bool = True,
+    workers: int | None = None,
+    in_flight: int | None = None,
+) -> Callable[..., tuple[Any, Any]]:
+    """Return a function of parameters and batches: the sums of a loss and of its gradient.
+
+    Arguments:
+        loss: a function of the parameters and one batch, whose value is a real number. It is
+            pickled: by name if it is in a module, by value if it is in a script or a notebook.
+        client: a client of dask.distributed, or the address of a scheduler. Without one there is a
+            local cluster, which is kept for later calls.
+        processes: whether the workers of the local cluster are processes, or threads.
+        workers: how many there are; one per core where it is not given.
+        in_flight: how many batches are on their way at most, so that memory is bounded; four for
+            each thread of the cluster (at least eight) where it is not given.
+
+    The function takes `(params, batches, *, seed=None)`. The parameters are a tree, as for
+    `tree_map`. Batches are a dask collection, whose partitions they are, or a list or a generator
+    of anything: arrays, tuples, futures and dask collections, also in tuples, lists and dicts. With
+    `seed=`, an integer or several, the loss is given `rng=`, a `numpy.random.Generator` that
+    belongs to the seed and to the number of the batch. Raises what the loss raises, and
+    `ValueError` where there are no batches.
+    """
+    run = _Sum(loss, client, processes, workers, in_flight, of_rows=False, mean=False)
+
+    def summed(params: Any, batches: Any, *, seed: Any = None) -> tuple[Any, Any]:
+        return run(params, (batches,), seed)
+
+    return summed
+
+
+def value_and_grad(
+    loss: Callable[..., Any],
+    *,
+    reduce: str = "sum",
+    client: Any = None,
+    processes: bool = True,
+    workers: int | None = None,
+    in_flight: int | None = None,
+) -> Callable[..., tuple[Any, Any]]:
+    """Return a function of parameters and data in batches: the value of a loss and its gradient.
+
+    Arguments:
+        loss: a function of the parameters and of a batch of each of the data.
+        reduce: `"sum"` for a loss that is a sum over rows; `"mean"` for a mean over rows, where a
+            batch counts by its rows (those of its first array).
+        client, processes, workers, in_flight: as for `sum_of_gradients`.
+
+    The function takes `(params, *data, seed=None)`. Each of the data is like the batches of
+    `sum_of_gradients`, and they go together: dask arrays have equal chunks along the first axis and
+    one along the others. Raises `ValueError` where they do not.
+    """
+    if reduce not in ("sum", "mean"):
+        raise ValueError(f"`reduce` is 'sum' or 'mean', not {reduce!r}")
+    run = _Sum(loss, client, processes, workers, in_flight, of_rows=True, mean=reduce == "mean")
+
+    def value_and_gradient(params: Any, *data: Any, seed: Any = None) -> tuple[Any, Any]:
+        if not data:
+            raise TypeError("there are no data: give them behind the parameters")
+        return run(params, data, seed)
+
+    return value_and_gradient
+
+
+class _Sum:
+    """A sum over batches; it keeps the loss on the workers from one call to the next."""
+
+    def __init__(
+        self,
+        loss: Any,
+        client: Any,
+        processes: bool,
+        workers: int | None,
+        in_flight: int | None,
+        of_rows: bool,
+        mean: bool,
+    ) -> None:
+        if in_flight is not None and in_flight < 1:
+            raise ValueError(f"`in_flight` is at least 1, not {in_flight}")
+        self.loss, self.client, self.kind = loss, client, (processes, workers)
+        self.in_flight, self.of_rows, self.mean = in_flight, of_rows, mean
+        self.known: tuple[Any, bytes, Any] = (None, b"", None)  # client, loss, where it is
+
+    def __call__(self, params: Any, data: tuple[Any, ...], seed: Any) -> tuple[Any, Any]:
+        """Return the value and the gradient."""
+        import dask
+
+        client = client_of(self.client, *self.kind)
+        if seed is not None:
+            np.random.SeedSequence(seed)  # raises here, not on a worker
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            return self.sum(client, params, enumerate(pieces_of(data)), seed)
+
+    def sum(self, client: Any, params: Any, pieces: Iterator[Any], seed: Any) -> tuple[Any, Any]:
+        """Return the value and the gradient, summed over pieces, group by group."""
+        most = self.in_flight or max(8, 4 * sum(client.nthreads().values()))
+        size = max(1, most // 2)
+        shared = self.on_workers(client), self.sent(client, packed_of(params))
+        pending: deque[Any] = deque()
+        total: Any = None
+        try:
+            while group := self.group(client, shared, pieces, seed, size):
+                pending.append(_tree(client, group))
+                del group
+                while pending and (len(pending) + 1) * size > most:
+                    total = accumulate(total, pending.popleft().result())
+            while pending:
+                total = accumulate(total, pending.popleft().result())
+        except BaseException:
+            client.cancel([*pending])
+            raise
+        if total is None:
+            raise ValueError("there are no batches")
+        value, gradient, rows = total
+        if not self.mean:
+            return value, gradient
+        if not rows:
+            raise ValueError("there are no rows, of which a mean could be taken")
+        return value / rows, _weighted(gradient, 1 / rows)
+
+    def group(
+        self, client: Any, shared: tuple[Any, Any], pieces: Iterator[Any], seed: Any, size: int
+    ) -> list[Any]:
+        """Return futures of the gradients of the next few pieces."""
+        found: list[Any] = []
+        while len(found) < size and (piece := next(pieces, None)) is not None:
+            number, xs = piece
+            given = for_workers(client, xs)
+            found.append(client.submit(_of_batch, *shared, number, seed, given, pure=False))
+        return found
+
+    def on_workers(self, client: Any) -> Any:
+        """Return a future of the loss, which stays while its code and what it captures do."""
+        packed = packed_of(self.loss)
+        if self.known[0] is not client or self.known[1] != packed or self.known[2].cancelled():
+            made = client.submit(BatchGradient, packed, self.of_rows, self.mean, pure=False)
+            self.known = client, packed, made
+        return self.known[2]
+
+    def sent(self, client: Any, packed: bytes) -> Any:
+        """Return a future of bytes on all workers; unlike scattered ones they outlive them."""
+        future = client.submit(bytes, packed, pure=False)
+        client.replicate([future])
+        return future
+
+    def __reduce__(self) -> Any:
+        values = self.loss, self.client, *self.kind, self.in_flight, self.of_rows, self.mean
+        return _Sum, values
+
+
+class BatchGradient:
+    """The value and the gradient of a loss at one batch, on a worker.
+
+    Arguments:
+        packed: the loss, pickled. What is made of it stays on the worker.
+        of_rows: whether the data of a batch go together row by row.
+        mean: whether the loss is a mean over rows, and is weighted by them.
+    """
+
+    def __init__(self, packed: bytes, of_rows: bool, mean: bool) -> None:
+        self.packed, self.of_rows, self.mean = packed, of_rows, mean
+        self.slope = gradients.value_and_grad(pickle.loads(packed))
+
+    def __reduce__(self) -> Any:
+        return BatchGradient, (self.packed, self.of_rows, self.mean)
+
+    def __call__(self, params: Any, xs: list[Any], options: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the value, the gradient and the number of rows."""
+        rows = _rows_of_all(xs, self.mean) if self.of_rows else 0
+        if not self.mean:
+            return *self.slope(params, *xs, **options), rows
+        if not rows:
+            return None, None, 0
+        value, gradient = self.slope(params, *xs, **options)
+        return value * rows, _weighted(gradient, rows), rows
+
+
+def _of_batch(slope: Any, params: bytes, number: int, seed: Any, given: list[Any]) -> Any:
+    options = {}
+    if seed is not None:
+        own = np.random.SeedSequence(seed, spawn_key=(number,))  # what `spawn` gives
+        options["rng"] = np.random.default_rng(own)
+    try:
+        return slope(pickle.loads(params), [unpacked(x) for x in given], options)
+    except Exception as error:
+        error.add_note(f"(in batch {number} of those that were given, counted from 0)")
+        raise
+
+
+def _sum_of(*found: Any) -> Any:
+    return functools.reduce(accumulate, found)
+
+
+def _tree(client: Any, futures: list[Any]) -> Any:
+    """Return a future of a sum, which the workers make as a tree."""
+    while len(futures) > 1:
+        parts = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
+        futures = [client.submit(_sum_of, *part, pure=False) for part in parts]
+    return futures[0]
+
+
+def _rows_of_all(xs: list[Any], needed: bool) -> int:
+    counts = [x.shape[0] for x in xs if getattr(x, "shape", ())]
+    if len({*counts}) > 1:
+        raise ValueError(f"the data of a batch have different numbers of rows: {counts}")
+    if not counts and needed:
+        raise TypeError("`reduce='mean'` needs batches that are arrays: their rows are counted")
+    return int(counts[0]) if counts else 0
+
+
+def _weighted(tree: Any, factor: Any) -> Any:
+    """Return a gradient times a number."""
+    return TreeWalk(lambda d: d * factor, _is_leaf).new(tree, ())
+
+
+def _is_leaf(x: Any) -> bool:
+    return hasattr(x, "dtype") or isinstance(x, Number)
