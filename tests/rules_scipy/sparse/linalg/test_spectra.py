@@ -57,6 +57,8 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda v: spl.eigsh(symmetric(v), 2, **START)[0][0], eye)
     with pytest.raises(np.linalg.LinAlgError, match="repeated"):
         gradient(lambda v: spl.eigsh(symmetric(v), 1, **START)[1][0, 0], eye)
+    with pytest.raises(np.linalg.LinAlgError, match="not symmetric"):
+        gradient(lambda v: spl.eigsh(matrix(v), 2, **START)[0][0], DATA)
     with pytest.raises((DifferentiationError, NotImplementedError), match="singular values"):
         gradient(lambda v: spl.svds(matrix(v), 2, **START)[0][0, 0], DATA)
     with pytest.raises(DifferentiationError):

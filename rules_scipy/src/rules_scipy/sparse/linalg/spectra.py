@@ -25,6 +25,7 @@ def _(A: Matrix, k=6, M=None, *, return_eigenvectors=True, **options):
         w, v = w[at], v[:, at]
 
     def pullback(dy):
+        refuse_asymmetric(A)
         dw, dv = dy if return_eigenvectors else (dy, None)
         if dw is not None:
             refuse_repeated(w, "eigsh")
@@ -32,6 +33,19 @@ def _(A: Matrix, k=6, M=None, *, return_eigenvectors=True, **options):
         return (by_matrix(A, *symmetric(z, v, dv, A, w, v)),)
 
     return y, pullback
+
+
+def refuse_asymmetric(a):
+    """Raise `LinAlgError` for a matrix that is not Hermitian, of which `eigsh` finds no values."""
+    a = sp.csr_array(a)
+    size = abs(a).max()
+    if abs(a - a.conj().T).max() > NEAR * size:
+        raise np.linalg.LinAlgError(
+            "scipy.sparse.linalg.eigsh has been given a matrix that is not symmetric"
+        )
+
+
+rule.constant(refuse_asymmetric)
 
 
 def refuse_repeated(w, name):
