@@ -47,8 +47,8 @@ def flatten(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
         x: a value of a type that goes by value, or a cotangent of one.
 
     The function takes arrays of the same shapes. A rule set declares this by
-    `rule.method(flatten)`; for types without it this is `None`. By it `check_rrule` and
-    `check_gradient` move the numbers of a value.
+    `rule.method(flatten)`; for types without it this is `None`. By it `check_rrule` moves the
+    numbers of a value.
     """
     method = None if type(x) in _kinds.SETTLED else _find_method(flatten, (x,))
     if method is None:
