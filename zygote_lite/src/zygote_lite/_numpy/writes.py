@@ -141,6 +141,11 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
     if isinstance(value, list | tuple) and x.dtype.kind != "O":
         made, node = tape.call((None, nodes[3]), np.array, value)
         return tape.call((None, nodes[1], None, node), write_array, x, index, made)
+    if isinstance(value, np.ndarray) and value.ndim and value.shape[0] == 1 and x.dtype.kind != "O":
+        extra = value.ndim - np.ndim(x[index])
+        if extra > 0:  # NumPy leaves out axes of length 1 in front
+            less, node = tape.call((None, nodes[3], None), np.reshape, value, value.shape[extra:])
+            return tape.call((None, nodes[1], None, node), write_array, x, index, less)
     return tape.call((None, nodes[1], None, nodes[3]), write_array, x, index, value)
 
 
