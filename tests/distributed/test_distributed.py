@@ -82,10 +82,11 @@ def test_futures_and_a_cluster_of_the_users_by_address():
         clusters.LOCAL.pop(known).close()
 
 
-def test_a_worker_that_is_killed_does_not_change_the_gradient(tmp_path):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_is_killed_does_not_change_the_gradient(workers, tmp_path):
     batches = [(float(i), str(tmp_path) if i == 17 else None) for i in range(30)]
     params = np.array([1.0, -2.0])
-    value, slope = sum_of_gradients(losses.kills, in_flight=16, **PROCESSES)(params, batches)
+    value, slope = sum_of_gradients(losses.kills, in_flight=16, workers=workers)(params, batches)
     assert (tmp_path / "killed").exists()
     assert value == 5.0 * sum(range(30))
     np.testing.assert_array_equal(slope, 2 * params * sum(range(30)))
