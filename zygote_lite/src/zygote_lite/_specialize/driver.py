@@ -24,6 +24,7 @@ from zygote_lite._specialize.infer.ownership import own_arguments
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
+from zygote_lite._specialize.reverse.dependence import refuse_lost
 from zygote_lite._specialize.reverse.ends import (
     first_of_pair,
     float_checked,
@@ -326,6 +327,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     if is_structure or slope is None or not slope.active:
         raise NotSupported.SECOND_ORDER("its gradient is constant, or is that of a structure")
     forward = [*forward, *first.out]
+    refuse_lost(forward, builder.severed)
     vector = Value(x.fact, v, builder.name("v"))
     vector.shaped = shape_root(x)
     second = Backward(builder)

@@ -101,7 +101,9 @@ def _without_gradient(builder: Builder, x: Value) -> Value:
         return x
     if not (x.is_array or x.is_scalar):
         raise NotSupported.RULE_OPERAND("no gradient is to pass through a list, dict or object")
-    return inactive(builder, operator.pos, [x], {})
+    copy = inactive(builder, operator.pos, [x], {})
+    builder.severed.add(copy)
+    return copy
 
 
 def asks_for_more(rule: Any) -> NotSpecializable:
