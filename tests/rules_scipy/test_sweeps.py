@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import types
 
 import numpy as np
 import pytest
@@ -46,6 +47,11 @@ def pulled(f, xs, options):
     return y, (back.only(needed) if refused else back)(dy)[1:]
 
 
+def is_left_to_its_source(f, xs, options):
+    """Return whether the rule of a function in Python declines a call."""
+    return isinstance(f, types.FunctionType) and rrule(f, *xs, **options) is None
+
+
 def numbers(x):
     return [np.asarray(x) for _, x in leaves(x) if np.asarray(x).dtype.kind in "fc"]
 
@@ -69,6 +75,8 @@ def test_single_precision(library):
         if any(part in name for part in WITHOUT_SINGLE):
             continue
         given = tuple(mapped(single, x) for x in xs)
+        if is_left_to_its_source(f, given, options):
+            continue
         y, found = pulled(f, given, options)
         agree(y, f(*given, **options), 2e-6 if name.endswith(".det") else 0, name)
         for x, dx in zip(given, found, strict=True):
@@ -162,6 +170,8 @@ def test_empty_arrays(library):
         try:
             f(*given, **options)
         except Exception:
+            continue
+        if is_left_to_its_source(f, given, options):
             continue
         for x, dx in zip(given, pulled(f, given, options)[1], strict=True):
             if type(x) is np.ndarray and dx is not None:

@@ -298,6 +298,7 @@ class _Check(Tangents):
             (free_lists_filled, 1),
             (all_collected, 1),
             (all_collected, 16),
+            (all_collected, 16),  # some keep memory for some hundred calls, and then no more
         )
         alone = partial(self.ran, *copied(self.xs), **self.options)
         for settle, times in tries:

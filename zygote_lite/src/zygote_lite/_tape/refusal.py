@@ -108,7 +108,8 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
             module,
             None if called is None else rule_to_paste(*called),
         )
-    almost = near_miss(f, xs)
+    home = home_of(f) or type(f).__module__
+    almost = near_miss(f, xs) if provider_of(home) is None else None
     if almost is not None:
         return Fault.OTHER_TYPES(
             f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through it; "
@@ -122,7 +123,7 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
     return _without_rule(
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
         "passes through it",
-        home_of(f) or type(f).__module__,
+        home,
         rule_to_paste(f, xs, kws or {}),
     )
 
