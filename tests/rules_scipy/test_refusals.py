@@ -1,5 +1,7 @@
 """What a user reads where a rule is missing: the function that was called, and what to install."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import linalg, special, stats
@@ -46,7 +48,7 @@ def test_the_function_that_the_user_called_comes_first():
     said = str(caught.value)
     assert said.startswith(f"{__file__}:{line}: scipy.cluster.vq.vq has no rule")
     assert "_vq.vq" in said
-    assert "vq.py:" in said
+    assert re.search(r"vq\w*\.py:\d", said)  # a file of SciPy: 1.18 gave it another name
 
 
 A = np.array([[1.3, 0.4, 0.2], [0.4, 1.7, 0.1], [0.2, 0.1, 0.9]])
