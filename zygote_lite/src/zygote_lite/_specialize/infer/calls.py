@@ -49,11 +49,9 @@ from zygote_lite._specialize.infer.operations import (
 )
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.rules import project as _projection
-from zygote_lite._specialize.typed.abstract_eval import (
-    decided,
-    known_result,
-)
+from zygote_lite._specialize.typed.abstract_eval import known_result
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.decisions import decided
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.nodes import leaves

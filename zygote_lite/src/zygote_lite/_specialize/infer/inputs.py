@@ -1,19 +1,14 @@
 """The inputs of interpretation: lowered functions, arguments, and the globals that they read."""
 
-import ast
 import functools
 import inspect
 import sys
 import types
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._specialize.infer.effects.attributes import (
     assigned_global,
@@ -26,8 +21,6 @@ from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
-from zygote_lite._specialize.normalize.exits import IS_LEFT, assignments, live, normalize
-from zygote_lite._specialize.normalize.steps import stepping
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.effects import GENERATORS
@@ -39,30 +32,6 @@ from zygote_lite._specialize.typed.stand_ins import Given, Local
 from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
-
-@dataclass(frozen=True)
-class Lowered:
-    """The normalized body of a function, and what is known of it.
-
-    Attributes:
-        body: its statements.
-        result: the variable of its result.
-        times: how often it assigns each variable.
-        caught: the names of the classes of exceptions that it catches.
-        cells: its variables that functions inside share, and that are given several values.
-        nonlocals: the variables of enclosing functions that it assigns.
-    """
-
-    body: list[ir.Statement]
-    result: str
-    times: Counter[str]
-    caught: set[str]
-    cells: list[str]
-    nonlocals: list[str]
-
-
-_lowered: dict[Any, tuple[dict[str, Any], Lowered]] = {}  # holds the globals
-_MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
           types.MethodDescriptorType, np.dtype, type(np.sum), types.UnionType,
           type(sys.version_info), type(sys.float_info), type(np.random.default_rng),
@@ -79,59 +48,6 @@ _GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.Metho
 _no_global = object()
 _MOST_ENTRIES = 256  # entries of a dict
 _MOST_TUPLES = 4096  # in a tuple from outside
-
-
-def lowered_code(
-    code: types.CodeType, globals_: dict[str, Any], handlers: bool = False,
-    may_be_left: bool = False, steps: str = "",
-) -> Lowered:  # fmt: skip
-    """Return the normalized body of a function, and what is known of it.
-
-    That of a generator ends, where it `may_be_left`, when the loop over it was left. Of a method
-    that gives one element at a call (`steps`), it is that of the generator of these.
-    """
-    key = (code, id(globals_), handlers, may_be_left, steps)
-    known = _lowered.get(key)
-    if known is None:
-        if len(_lowered) >= _MOST_LOWERED:
-            _lowered.clear()
-        function = lower(code, globals_, folded=True)
-        function = stepping(function, steps) if steps else function
-        body, result, caught = normalize(function, handlers, may_be_left)
-        if steps and not live(body, set(), set()) <= {*function.names, *function.captured, IS_LEFT}:
-            raise NotSupported.ITERATION(f"a `{steps}` reads what an earlier call may have left")
-        times = assignments(body)
-        cells = [
-            name for name in function.shared
-            if times[name] + (name in function.names) > 1
-            or name in _assigned_inside(function) | _captured_early(body, function.names)
-        ]  # fmt: skip
-        found = Lowered(body, result, times, caught, cells, function.nonlocals)
-        known = _lowered[key] = globals_, found
-    return known[1]
-
-
-def _captured_early(body: list[ir.Statement], parameters: list[str]) -> set[str]:
-    """Return the variables that functions defined inside capture before they are assigned."""
-    known, found = {*parameters}, set()
-    for s in ir.every(body):
-        target = getattr(s, "target", "")
-        if isinstance(s, ir.Closure):
-            found |= {*s.captured} - known - {target}
-        known.add(target)
-    return found
-
-
-def _assigned_inside(function: ir.Function) -> set[str]:
-    """Return the variables that functions defined inside declare as `nonlocal`."""
-    return {
-        name
-        for s in ir.every(function.body)
-        if isinstance(s, ir.Closure)
-        for node in ast.walk(s.definition)
-        if isinstance(node, ast.Nonlocal)
-        for name in node.names
-    }
 
 
 def _is_fixed(x: tuple[Any, ...]) -> bool:

@@ -16,7 +16,7 @@ from zygote_lite._specialize.infer.branches import interpret_branch
 from zygote_lite._specialize.infer.cells import assign, is_cell, new_cell, with_cells
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import hold_all, moves_to
-from zygote_lite._specialize.infer.inputs import is_settled, lowered_code
+from zygote_lite._specialize.infer.inputs import is_settled
 from zygote_lite._specialize.infer.iteration.generators import advance, new_generator
 from zygote_lite._specialize.infer.iteration.own import iterator_of
 from zygote_lite._specialize.infer.loops import is_left
@@ -30,6 +30,7 @@ from zygote_lite._specialize.infer.walks import iterate, loop_while
 from zygote_lite._specialize.infer.writes import changed, store
 from zygote_lite._specialize.normalize.class_bodies import Begin, Define
 from zygote_lite._specialize.normalize.exits import Walk, live
+from zygote_lite._specialize.normalize.lowered import lowered_code
 from zygote_lite._specialize.normalize.tries import Attempt
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import End, Env, Frame

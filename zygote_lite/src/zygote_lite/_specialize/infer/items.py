@@ -10,8 +10,9 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
 from zygote_lite._specialize.infer.operations import active
-from zygote_lite._specialize.typed.abstract_eval import classes_of, is_of_numpy, refuse_types, run
+from zygote_lite._specialize.typed.abstract_eval import refuse_types, run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.decisions import classes_of, is_of_numpy
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf
 from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound

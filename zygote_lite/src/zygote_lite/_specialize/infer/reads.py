@@ -22,9 +22,10 @@ from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
-from zygote_lite._specialize.typed.abstract_eval import classes_of, is_of_numpy, run
+from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in
+from zygote_lite._specialize.typed.decisions import classes_of, is_of_numpy
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar, may_be_complex
 from zygote_lite._specialize.typed.naming import is_of_body

@@ -4,5 +4,5 @@ From below come the functions of `_ir`; what is given above, to `infer`, are bod
 `return`, `break` and `continue` inside blocks, without `try` and without `class`.
 Read in this order: `class_bodies` (classes inside), `tries` (attempts that do not raise),
 `handlers` (those that do), `exits` (one exit, and which names are live), `steps` (methods that
-give one element at a call).
+give one element at a call), `lowered` (what is known of a function in normal form).
 """

@@ -4,15 +4,12 @@ The function is run on the samples. If the types of the arguments do not determi
 result, the code tests it whenever it runs.
 """
 
-import abc
 import contextlib
-import enum
 import functools
 import itertools
 import math
 import operator
 import types
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,10 +31,8 @@ from zygote_lite._specialize.typed.facts import (
     may_be_complex,
     without_lengths,
 )
-from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
-from zygote_lite._specialize.typed.stand_ins import Lookup, StandIn
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant
 
 
@@ -269,133 +264,6 @@ def _tried_out(f: Any, choices: tuple[Any, ...]) -> frozenset[type]:
         with contextlib.suppress(NotSpecializable):
             found.add(type(run(f, [*given], {})))
     return frozenset(found)
-
-
-# -- what is known without running the code ----------------------------------------------------
-
-
-def decided(f: Any, xs: list[Value]) -> Value | None:
-    """Return the result of a call that has the same one in every run; `None` for other calls."""
-    if f in (operator.is_, operator.is_not) and len(xs) == 2:
-        return _identity(f, *xs)
-    if f in (isinstance, issubclass) and len(xs) == 2 and not _stays_as_it_is(xs[1].sample):
-        raise Unsound.CLASS("the metaclass of a class decides which objects are its instances")
-    answers: set[Any] = set()
-    if f is isinstance and xs[1].is_constant:
-        answers = {issubclass(c, xs[1].sample) for c in classes_of(xs[0])}
-    elif f is type and len(xs) == 1:
-        answers = {*classes_of(xs[0])}
-    elif f in (operator.eq, operator.ne) and len(xs) == 2 and _differ_in_length(*xs):
-        answers = {f is operator.ne}
-    elif f is operator.contains and type(xs[0].sample) is dict and xs[0].items is not None:
-        is_key = xs[1].is_constant and type(xs[1].sample) in (str, int)
-        answers = {xs[1].sample in xs[0].sample} if is_key else set()
-    elif len(xs) == 1 and is_hashable(f) and f in _BY_TYPE and _BY_TYPE[f](xs[0]):
-        answers = {f(xs[0].sample)}
-    return constant(answers.pop()) if len(answers) == 1 else None
-
-
-def _identity(f: Any, a: Value, b: Value) -> Value | None:
-    if a.is_object != b.is_object and _is_no_object(b if a.is_object else a):
-        return constant(f is operator.is_not)
-    if a.is_constant != b.is_constant:
-        known, other = (a, b) if a.is_constant else (b, a)
-        if known.sample is None and type(other.sample) is not type(None):
-            return constant(f is operator.is_not)
-        if type(known.sample) is object and not other.is_object:  # one that marks an absence
-            return constant(f is operator.is_not)
-    if a.is_constant and b.is_constant and object in (type(a.sample), type(b.sample)):
-        return constant((a.sample is b.sample) is (f is operator.is_))
-    if isinstance(a.sample, Lookup) and isinstance(b.sample, Lookup):
-        return constant((a.sample.source is b.sample.source) is (f is operator.is_))
-    if a.is_constant and b.is_constant:
-        stand_ins = [isinstance(x.sample, StandIn) for x in (a, b)]
-        if stand_ins[0] != stand_ins[1] and a.items is None and b.items is None:
-            return constant(f is operator.is_not)  # made inside, and the other is not
-    if a.fields is not None and b.fields is not None:
-        if a is not b and (a.moved or b.moved or isinstance(a.sample, tuple)):
-            raise Unsound.IDENTITY("it asks whether an object is one that stands for several")
-        return constant((a is b) is (f is operator.is_))
-    if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
-        raise Unsound.IDENTITY("it asks whether two values are one object")
-    return None
-
-
-def _is_no_object(x: Value) -> bool:
-    """Return whether a value is a number, an array, a text or nothing: no object of a class."""
-    return x.is_scalar or x.is_array or (x.is_constant and type(x.sample) in (str, type(None)))
-
-
-def _differ_in_length(a: Value, b: Value) -> bool:
-    """Return whether two tuples surely have different lengths."""
-    tuples = all(
-        type(x.sample) is tuple and (x.is_constant or x.items is not None or x.lengths is not None)
-        for x in (a, b)
-    )
-    return tuples and len(a.sample) != len(b.sample)
-
-
-def _is_of_one_float_type(x: Value) -> bool:
-    return isinstance(x.fact, Scalar) and len(x.fact.classes) == 1 and x.fact.classes <= FLOATS
-
-
-_BY_TYPE: dict[Any, Callable[[Value], bool]] = {
-    **dict.fromkeys((np.ndim, np.isscalar), lambda x: x.is_array or x.is_scalar),
-    **dict.fromkeys(
-        (np.iscomplexobj, np.isrealobj),
-        lambda x: (x.is_array or x.is_scalar) and is_complex(x.fact) == may_be_complex(x.fact),
-    ),
-    **dict.fromkeys((np.shape, np.size), lambda x: x.has_no_axes or x.is_scalar),
-    np.result_type: lambda x: x.is_array or _is_of_one_float_type(x),
-    **dict.fromkeys(
-        (len, bool, operator.truth, operator.not_),
-        lambda x: (
-            (x.items is not None and type(x.sample) in (tuple, list, dict))
-            or (x.lengths is not None and type(x.sample) is tuple)
-        ),
-    ),
-    **dict.fromkeys((math.isnan, math.isinf), lambda x: x.lengths is not None),
-}
-"""Functions of one value whose answer its type settles, with a test of what that holds for."""
-
-
-_WITHOUT_HOOKS = ("rulescore", "numbers", "collections", "numpy")
-
-
-def _stays_as_it_is(kind: Any) -> bool:
-    """Return whether `isinstance` has one answer for a class, while none is registered anew."""
-    return all(type(k) in (type, enum.EnumMeta) or is_abstract(k) or is_without_hooks(k)
-               for k in kinds_in(kind))  # fmt: skip
-
-
-def kinds_in(kind: Any) -> list[Any]:
-    """Return the classes that `isinstance` is given."""
-    parts = kind.__args__ if isinstance(kind, types.UnionType) else kind
-    return [k for part in parts for k in kinds_in(part)] if isinstance(parts, tuple) else [parts]
-
-
-def is_abstract(kind: Any) -> bool:
-    """Return whether classes may be registered as subclasses of a class."""
-    return type(kind) is abc.ABCMeta
-
-
-def is_without_hooks(kind: Any) -> bool:
-    """Return whether a class is of a module whose abstract classes stay as they are."""
-    return str(getattr(kind, "__module__", None)).partition(".")[0] in _WITHOUT_HOOKS
-
-
-def classes_of(x: Value) -> frozenset[type]:
-    """Return the classes that a value may have."""
-    if isinstance(x.sample, StandIn):
-        raise Unsound.CLASS(
-            "it asks for the class of a function that is defined inside, or of a method"
-        )
-    return x.fact.classes if isinstance(x.fact, Scalar) else frozenset((type(x.sample),))
-
-
-def is_of_numpy(x: Value) -> bool:
-    """Return whether a value is surely a number of NumPy's."""
-    return isinstance(x.fact, Scalar) and all(issubclass(c, np.generic) for c in x.fact.classes)
 
 
 def mark_made(f: Any, value: Value) -> None:

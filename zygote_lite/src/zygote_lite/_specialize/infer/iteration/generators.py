@@ -11,7 +11,6 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.cells import assign, is_cell, with_cells
-from zygote_lite._specialize.infer.inputs import Lowered, lowered_code
 from zygote_lite._specialize.infer.iteration.iterators import (
     ENDED,
     RESULT,
@@ -26,6 +25,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     next_of_all,
 )
 from zygote_lite._specialize.normalize.exits import Walk, live, live_in_loop
+from zygote_lite._specialize.normalize.lowered import Lowered, lowered_code
 from zygote_lite._specialize.normalize.steps import ENDS
 from zygote_lite._specialize.normalize.tries import Attempt, Block, has
 from zygote_lite._specialize.typed.builder import Builder

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.infer.inputs import Lowered, lowered_code
 from zygote_lite._specialize.infer.iteration.generators import MOST_DEEP, frame_of, variables_of
 from zygote_lite._specialize.infer.iteration.iterators import (
     ENDED,
@@ -17,6 +16,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     Generator,
 )
 from zygote_lite._specialize.normalize.exits import IS_LEFT, Walk
+from zygote_lite._specialize.normalize.lowered import Lowered, lowered_code
 from zygote_lite._specialize.normalize.tries import Attempt, Block
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env, Frame

@@ -36,8 +36,9 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
-from zygote_lite._specialize.typed.abstract_eval import classes_of, run
+from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.decisions import classes_of
 from zygote_lite._specialize.typed.facts import ListOf, Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST, Given

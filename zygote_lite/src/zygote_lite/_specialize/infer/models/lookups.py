@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.infer.models.dicts import is_plain_key
-from zygote_lite._specialize.typed.abstract_eval import classes_of
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.decisions import classes_of
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Local, Lookup
 from zygote_lite._specialize.typed.values import Value, constant

@@ -26,8 +26,9 @@ from zygote_lite._specialize.infer.models.classes import (
 from zygote_lite._specialize.infer.models.instances import put
 from zygote_lite._specialize.infer.models.records import of_dataclasses
 from zygote_lite._specialize.normalize.class_bodies import Define
-from zygote_lite._specialize.typed.abstract_eval import classes_of, run
+from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.decisions import classes_of
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Descriptor, Local, StandIn
 from zygote_lite._specialize.typed.values import Value, constant, made_class

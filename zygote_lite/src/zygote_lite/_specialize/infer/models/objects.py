@@ -34,8 +34,8 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
-from zygote_lite._specialize.typed.abstract_eval import is_abstract, is_without_hooks, kinds_in
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.decisions import is_abstract, is_without_hooks, kinds_in
 from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
