@@ -133,16 +133,16 @@ class Store:
                 f"{type(dx).__qualname__}"
             )
         slots = self.slots(x)
-        given = dict(enumerate(dx)) if kind == LIST else dict(dx)
+        given = dx if kind == LIST else dict(dx)
         for key, value in entries_of(x):
-            d = self.add(value, given.pop(key) if kind == LIST else given.pop(key, None))
+            d = self.add(value, given[key] if kind == LIST else given.pop(key, None))
             if d is not None:
                 slots[key] = accumulate(slots.get(key), d)
-        lost = [repr(name) for name, d in given.items() if d is not None]
-        if lost and kind == OBJECT:
+        if kind == OBJECT and any(d is not None for d in given.values()):
+            lost = ", ".join(repr(name) for name, d in given.items() if d is not None)
             raise Fault.COTANGENT(
                 f"the cotangent of a {type(x).__qualname__} has fields that the object does not "
-                f"have: {', '.join(lost)}"
+                f"have: {lost}"
             )
         return None
 

@@ -13,7 +13,7 @@ from zygote_lite._activity.activity import (
     is_text,
     text_pullback,
 )
-from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
+from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, is_known_by_rule, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state, take
 from zygote_lite._ir.places import called_by_user, name_of, where
@@ -110,20 +110,13 @@ _FAILING = (
     "scipy.spatial",
     "scipy.stats",
 )  # whose pullbacks fail where a matrix is not as it has to be, or an integral does not converge
-_KINDS_THAT_FAIL: dict[type, bool] = {}  # of operands, such as sparse arrays
 
 
 def _may_fail(f: Any, xs: tuple[Any, ...]) -> bool:
     """Return whether the pullback of a function, or of an operator of such values, may fail."""
     if str(getattr(f, "__module__", None)).startswith(_FAILING) or type(f).__name__ == "fortran":
         return True
-    for x in xs:
-        found = _KINDS_THAT_FAIL.get(type(x))
-        if found is None:
-            found = _KINDS_THAT_FAIL[type(x)] = type(x).__module__.startswith(_FAILING)
-        if found:
-            return True
-    return False
+    return any(is_known_by_rule(type(x)) for x in xs)
 
 
 def _placed(f: Any, back: Back) -> Back:
