@@ -1,13 +1,11 @@
 """What of `scipy.integrate` has no rule, and why."""
 
+from rules_scipy.shared.reasons import record
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
-
 REASONS = {
     "it draws random numbers": "qmc_quad",
     "no rule for it is written yet": "solve_bvp",
 }
-for reason, names in REASONS.items():
-    for name in names.split():
-        rule.without_rule(reason, f"scipy.integrate.{name}")
+record(rule, "scipy.integrate", REASONS)

@@ -2,6 +2,7 @@
 
 from scipy import ndimage as nd
 
+from rules_scipy.shared.reasons import record
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
@@ -18,6 +19,4 @@ REASONS = {
     ),
     "no rule for it is written yet": "generic_filter generic_filter1d",
 }
-for reason, names in REASONS.items():
-    for name in names.split():
-        rule.without_rule(reason, f"scipy.ndimage.{name}")
+record(rule, "scipy.ndimage", REASONS)

@@ -17,9 +17,8 @@ def _(x: ArrayLike, window_length: int, polyorder: int, deriv=0, delta=1.0, axis
     y = ss.savgol_filter(x, window_length, polyorder, deriv, delta, axis, mode, cval)
 
     def by_signal(dy):
-        d = np.moveaxis(np.asarray(dy), axis, -1)
-        dx = of_polynomials(d, window_length, polyorder, deriv, delta, mode)
-        return project(np.moveaxis(dx, -1, axis), x)
+        dx = of_polynomials(dy, axis, window_length, polyorder, deriv, delta, mode)
+        return project(dx, x)
 
     return y, (by_signal, None, None)
 
@@ -30,9 +29,8 @@ def _(x: ArrayLike, window_length: int, polyorder: int, deriv: int, delta: float
     y = ss.savgol_filter(x, window_length, polyorder, deriv, delta, axis, mode, cval)
 
     def by_signal(dy):
-        d = np.moveaxis(np.asarray(dy), axis, -1)
-        dx = of_polynomials(d, window_length, polyorder, deriv, delta, mode)
-        return project(np.moveaxis(dx, -1, axis), x)
+        dx = of_polynomials(dy, axis, window_length, polyorder, deriv, delta, mode)
+        return project(dx, x)
 
     def by_delta(dy):
         return project(np.sum(dy * y) * -deriv / delta, delta)
@@ -40,7 +38,13 @@ def _(x: ArrayLike, window_length: int, polyorder: int, deriv: int, delta: float
     return y, (by_signal, None, None, None, by_delta)
 
 
-def of_polynomials(dy, width, order, deriv, delta, mode):
+def of_polynomials(dy, axis, width, order, deriv, delta, mode):
+    """Return the cotangent of a signal that polynomials are fitted to along an axis."""
+    d = np.moveaxis(np.asarray(dy), axis, -1)
+    return np.moveaxis(of_fits(d, width, order, deriv, delta, mode), -1, axis)
+
+
+def of_fits(dy, width, order, deriv, delta, mode):
     """Return the cotangent of a signal that polynomials are fitted to; time is the last axis.
 
     The weights are what SciPy's function makes of unit vectors.

@@ -1,13 +1,11 @@
 """What of `scipy.signal` has no rule, and why."""
 
+from rules_scipy.shared.reasons import record
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
-
 REASONS = {
     "no rule for it is written yet": "remez sepfir2d spline_filter symiirorder1 symiirorder2",
     "it runs SciPy's tests": "test",
 }
-for reason, names in REASONS.items():
-    for name in names.split():
-        rule.without_rule(reason, f"scipy.signal.{name}")
+record(rule, "scipy.signal", REASONS)

@@ -1,9 +1,9 @@
 """What of `scipy.special` has no rule, and why."""
 
+from rules_scipy.shared.reasons import record
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
-
 REASONS = {
     "no derivative by its degrees of freedom is known, nor one that could be found without it": (
         "chndtridf ncfdtridfn ncfdtridfd nctdtridf"
@@ -17,6 +17,4 @@ REASONS = {
     "SciPy has dropped it: `sph_harm_y` takes its place": "sph_harm",
     "it sets or tells how errors are handled, or runs SciPy's tests": "seterr geterr test",
 }
-WITHOUT_RULES = {name: reason for reason, names in REASONS.items() for name in names.split()}
-for name, reason in WITHOUT_RULES.items():
-    rule.without_rule(reason, f"scipy.special.{name}")
+record(rule, "scipy.special", REASONS)

@@ -2,6 +2,7 @@
 
 from scipy.sparse import csgraph as cg
 
+from rules_scipy.shared.reasons import record
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
@@ -15,10 +16,12 @@ rule.constant(
     cg.reverse_cuthill_mckee,
     cg.structural_rank,
 )
-NOT_WRITTEN = """
-    bellman_ford breadth_first_tree construct_dist_matrix csgraph_from_dense csgraph_from_masked
-    csgraph_masked_from_dense csgraph_to_dense csgraph_to_masked depth_first_tree dijkstra
-    floyd_warshall johnson minimum_spanning_tree reconstruct_path shortest_path yen
-"""
-for name in NOT_WRITTEN.split():
-    rule.without_rule("no rule for it is written yet", f"scipy.sparse.csgraph.{name}")
+REASONS = {
+    "no rule for it is written yet": (
+        "bellman_ford breadth_first_tree construct_dist_matrix csgraph_from_dense"
+        " csgraph_from_masked csgraph_masked_from_dense csgraph_to_dense csgraph_to_masked"
+        " depth_first_tree dijkstra floyd_warshall johnson minimum_spanning_tree"
+        " reconstruct_path shortest_path yen"
+    ),
+}
+record(rule, "scipy.sparse.csgraph", REASONS)

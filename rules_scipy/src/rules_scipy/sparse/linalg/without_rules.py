@@ -1,8 +1,11 @@
 """What of `scipy.sparse.linalg` has no rule, and why."""
 
+from rules_scipy.shared.reasons import record
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
-for name in ("eigs", "expm", "funm_multiply_krylov", "lobpcg", "qmr", "spilu"):
-    rule.without_rule("no rule for it is written yet", f"scipy.sparse.linalg.{name}")
-rule.without_rule("it draws random numbers", "scipy.sparse.linalg.onenormest")
+REASONS = {
+    "no rule for it is written yet": "eigs expm funm_multiply_krylov lobpcg qmr spilu",
+    "it draws random numbers": "onenormest",
+}
+record(rule, "scipy.sparse.linalg", REASONS)
