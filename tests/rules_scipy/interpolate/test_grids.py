@@ -6,8 +6,7 @@ from scipy import interpolate as si
 from scipy.sparse.linalg import spsolve
 
 from rulescore.testing import check_rrule
-from tests.rules_scipy.optimize.test_fits import differences
-from tests.rules_scipy.tiers import compare
+from tests.rules_scipy.tiers import compare, differences
 from zygote_lite import NoRuleError, gradient, hessian
 
 X, Y = np.array([0.0, 0.4, 0.9, 1.7, 2.0]), np.array([-1.0, -0.5, 0.3, 0.4])

@@ -5,8 +5,7 @@ import pytest
 from scipy import interpolate as si
 
 from rulescore.testing import check_rrule
-from tests.rules_scipy.optimize.test_fits import differences
-from tests.rules_scipy.tiers import compare
+from tests.rules_scipy.tiers import compare, differences
 from zygote_lite import NoRuleError, gradient, hessian
 
 X = np.array([0.0, 0.7, 1.5, 2.9, 3.3])

@@ -6,8 +6,7 @@ from scipy import interpolate as si
 
 from rules_scipy.interpolate.scattered import RADIAL
 from rulescore.testing import check_rrule
-from tests.rules_scipy.optimize.test_fits import differences
-from tests.rules_scipy.tiers import compare
+from tests.rules_scipy.tiers import compare, differences
 from zygote_lite import NoRuleError, gradient, hessian
 
 SITES = np.array([[0.0, 0.1], [1.0, 0.0], [0.1, 1.2], [1.1, 0.9], [0.4, 0.5], [0.7, 1.5]])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize as so
 
+from tests.rules_scipy.tiers import differences
 from zygote_lite import NoRuleError, gradient, value_and_grad
 
 TIMES = np.linspace(0.0, 2.0, 8)
@@ -50,16 +51,6 @@ FITS = {
                 HEIGHTS),
     "least_squares": (lambda y: solved(y, bounds=(0, [1.5, 9])).x, HEIGHTS),
 }  # fmt: skip
-
-
-def differences(f, x):
-    """Return central differences of fourth order."""
-    found = np.empty(x.shape)
-    for i in np.ndindex(x.shape):
-        e = np.zeros(x.shape)
-        e[i] = 1e-3
-        found[i] = (8 * (f(x + e) - f(x - e)) - f(x + 2 * e) + f(x - 2 * e)) / 12e-3
-    return found
 
 
 @pytest.mark.parametrize("name", FITS)
