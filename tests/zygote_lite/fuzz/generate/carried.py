@@ -10,6 +10,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 START = """def step(s, h):
     a, b = s
@@ -64,16 +65,13 @@ def load(seed):
     return texts.load(program(seed), f"<program of structures {seed}>", np=np, math=math)
 
 
-class Author:
+class Author(RandomAuthor):
     """Write statements; the variables hold the same kinds of values throughout, as a rule."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.loops = 0
         self.odd = source.choice([None, *range(20)])  # the one that may be recorded
-
-    def choice(self, *texts):
-        return self.source.choice(texts)
 
     def number(self, depth=0):
         """Return an expression for a number, of values that stay small."""

@@ -6,6 +6,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 HEADER = "def f(x, y, v, n):\n"
 VARIABLES = ("a", "b", "c", "x")
@@ -37,16 +38,12 @@ def load(seed):
     return texts.load(program(seed), f"<program of cells {seed}>", np=np, math=math)
 
 
-class Author:
+class Author(RandomAuthor):
     """Write statements and expressions by random choice."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.functions = []
-        self.count = 0
-
-    def choice(self, *options):
-        return self.source.choice(options)
 
     def expression(self):
         a, b = self.choice(*VARIABLES), self.choice(*VARIABLES)

@@ -11,6 +11,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 HELPERS = """def turned(a, k):
     return a * cmath.exp(1j * k)
@@ -61,22 +62,14 @@ def load(seed):
     return texts.load(text, f"<program of complex numbers {seed}>", np=np, math=math, cmath=cmath)
 
 
-class Author:
+class Author(RandomAuthor):
     """Write statements by random choice."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.numbers = ["x", "z"]
         self.arrays = ["v", "w"]
         self.made = []  # arrays that are made here, and may be written to
-        self.count = 0
-
-    def choice(self, *options):
-        return self.source.choice(options)
-
-    def new(self, stem):
-        self.count += 1
-        return f"{stem}{self.count}"
 
     def real(self, a):
         """Return a real number, or an array of these, that is made of another."""
@@ -123,12 +116,6 @@ class Author:
             f"{self.real(a)} > 0.3", f"abs({a}) < abs({b})", f"np.iscomplexobj({a})",
             f"isinstance({a}, complex)", f"{a} == {b}", f"np.isreal({a})", "x.real > 0.0",
         )  # fmt: skip
-
-    def block(self, count, depth):
-        lines = []
-        for _ in range(count):
-            lines += self.statement(depth)
-        return lines
 
     def statement(self, depth):
         kind = self.source.random()

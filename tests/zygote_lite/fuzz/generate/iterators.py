@@ -13,6 +13,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 HEADER = "def f(x, y, v, n, p):\n"
 VARIABLES = ("a", "b", "c", "x")
@@ -49,22 +50,14 @@ def load(seed):
     return texts.load(program(seed), f"<program of iterators {seed}>", np=np, **KNOWN)
 
 
-class Author:
+class Author(RandomAuthor):
     """Write statements and expressions by random choice."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.generators = []
         self.kept = []
         self.managers = []
-        self.count = 0
-
-    def choice(self, *options):
-        return self.source.choice(options)
-
-    def fresh(self, stem):
-        self.count += 1
-        return f"{stem}{self.count}"
 
     def expression(self, *more):
         names = (*VARIABLES, *more, *more)
@@ -90,7 +83,7 @@ class Author:
         deep = depth < 2 and self.source.random() < 0.4
         inner = self.iterable(depth + 1) if deep else self.plain()
         second = self.iterable(depth + 1) if deep else self.plain()
-        u = self.fresh("u")
+        u = self.new("u")
         made = [
             f"({self.expression(u)} for {u} in {inner})",
             f"({self.expression(u)} for {u} in {inner} if {self.test(u)})",
@@ -122,7 +115,7 @@ class Author:
 
     def folded(self):
         """Return a number that uses up something."""
-        inner, u = self.iterable(), self.fresh("u")
+        inner, u = self.iterable(), self.new("u")
         return self.choice(
             f"sum({inner})", f"sum({inner}, a)", f"max({inner}, default=a)",
             f"min({inner}, key=lambda {u}: {self.expression(u)}, default=b)",
@@ -137,7 +130,7 @@ class Author:
 
     def definition(self):
         """Return a generator function."""
-        name = self.fresh("g")
+        name = self.new("g")
         body = [line for _ in range(self.source.randint(1, 3)) for line in self.part(0)]
         if not any("yield" in line for line in body):
             body.append("yield s")
@@ -171,7 +164,7 @@ class Author:
 
     def manager(self):
         """Return the lines of a function whose calls are managers."""
-        name = self.fresh("m")
+        name = self.new("m")
         self.managers.append(name)
         return [
             "@contextlib.contextmanager", f"def {name}(z):", f"    u = {self.expression('z')}",
@@ -185,7 +178,7 @@ class Author:
         kind = self.source.random()
         target = self.choice(*VARIABLES)
         if self.managers and self.source.random() < 0.25:
-            u, inner = self.fresh("u"), self.statement(depth + 1)
+            u, inner = self.new("u"), self.statement(depth + 1)
             return [
                 f"with {self.source.choice(self.managers)}({self.expression()}) as {u}:",
                 f"    {target} = {self.expression(u)}", *(f"    {line}" for line in inner),
@@ -195,7 +188,7 @@ class Author:
         if kind < 0.4:
             return [f"{target} = {self.expression()}", f"w[1] = {self.expression()}"]
         if kind < 0.55:
-            it = self.fresh("it")
+            it = self.new("it")
             self.kept.append(it)
             return [f"{it} = iter({self.iterable()})", f"{target} += next({it}, b)"]
         if kind < 0.65 and self.kept and depth == 0:
@@ -205,7 +198,7 @@ class Author:
             return [f"if {self.test()}:", *inner]
         if kind < 0.78:
             return [f"{target}, *r = [*{self.iterable()}, a]", f"b = b + len(r) * {target}"]
-        u = self.fresh("u")
+        u = self.new("u")
         leaving = [f"    if {self.test(u)}:", f"        {self.choice('break', 'continue')}"]
         return [
             f"for {u} in {self.iterable()}:", f"    {target} = {self.expression(u)}", *inner,

@@ -10,6 +10,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 HEADER = "def f(x, y, v, n):\n    a, b, c, k = x, y, 1.0, n\n"
 VARIABLES = ("a", "b", "c")
@@ -37,15 +38,12 @@ def load(seed):
     return texts.load(program(seed), f"<program of jumps {seed}>", np=np, math=math)
 
 
-class Author:
+class Author(RandomAuthor):
     """Write statements and expressions by random choice."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.temporaries = []
-
-    def choice(self, *options):
-        return self.source.choice(options)
 
     def operand(self):
         return self.choice(*VARIABLES, *self.temporaries, "x", "y")
@@ -83,7 +81,7 @@ class Author:
         if kind < 0.6:
             name = f"t{self.source.randint(0, 1)}"
             line = f"{name} = {self.expression()}"
-            self.temporaries = [*{*self.temporaries, name}]
+            self.temporaries = [*dict.fromkeys([*self.temporaries, name])]
             return [line]
         return [self.assignment()]
 

@@ -10,6 +10,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 HEADER = "def f(x, y, v, n, tree):\n"
 
@@ -52,18 +53,15 @@ def load(seed):
     return texts.load(program(seed), f"<program of recursions {seed}>", **names)
 
 
-class Author:
+class Author(RandomAuthor):
     """Write functions that call themselves by random choice."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.calls = []
 
     def chance(self, p):
         return self.source.random() < p
-
-    def choice(self, *options):
-        return self.source.choice(options)
 
     def call(self):
         """Return a call from outside."""

@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 HEADER = "def f(x, y, v, n, mode):\n"
 VARIABLES = ("a", "b", "c")
@@ -57,16 +58,13 @@ def load(seed):
     return texts.load(program(seed), f"<program of tries {seed}>", **names)
 
 
-class Author:
+class Author(RandomAuthor):
     """Write statements and expressions by random choice."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.loops = 0
         self.counts = 0
-
-    def choice(self, *options):
-        return self.source.choice(options)
 
     def variable(self):
         return self.choice(*VARIABLES)

@@ -13,6 +13,7 @@ import types
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 HELPERS = """def scale(a, c):
     a *= c
@@ -91,20 +92,12 @@ def load(seed):
     )
 
 
-class Author:
+class Author(RandomAuthor):
     """Write statements by random choice."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.vectors = ["x", "y"]
-        self.count = 0
-
-    def choice(self, *options):
-        return self.source.choice(options)
-
-    def new(self, stem="v"):
-        self.count += 1
-        return f"{stem}{self.count}"
 
     def vector(self):
         return self.choice(*self.vectors)
@@ -158,7 +151,7 @@ class Author:
         return self.source.choice(kinds if depth < 2 else kinds[:10])(depth)
 
     def made(self, depth):
-        name = self.new()
+        name = self.new("v")
         value = self.choice(
             self.whole(),
             self.whole(),

@@ -11,6 +11,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.author import RandomAuthor
 
 HELPERS = """def half(a):
     a = np.asarray(a)
@@ -67,21 +68,13 @@ def load(seed):
     return texts.load(program(seed), f"<program without axes {seed}>", np=np, math=math)
 
 
-class Author:
+class Author(RandomAuthor):
     """Write statements by random choice: of what is surely an array, and of what may be one."""
 
     def __init__(self, source):
-        self.source = source
+        super().__init__(source)
         self.all = ["x", "y"]
         self.arrays = []  # made here, without axes unless an argument has some
-        self.count = 0
-
-    def choice(self, *options):
-        return self.source.choice(options)
-
-    def new(self, stem):
-        self.count += 1
-        return f"{stem}{self.count}"
 
     def operand(self):
         return self.choice(*self.all, *self.all, "v[..., 0]", "v[0]", "v.sum()", "0.5", "2")
@@ -115,12 +108,6 @@ class Author:
             f"np.any({a} > {b})", f"np.all({a} < 1.0)", f"np.shape({a}) == ()",
             f"isinstance({a}, np.ndarray)", f"not {a} > 0.1", f"np.size({a}) == 1",
         )  # fmt: skip
-
-    def block(self, count, depth):
-        lines = []
-        for _ in range(count):
-            lines += self.statement(depth)
-        return lines
 
     def statement(self, depth):
         kind = self.source.random()
