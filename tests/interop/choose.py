@@ -52,3 +52,16 @@ def examples_of(name):
     each = [*found.values()]
     step = max(len(each) / COUNT, 1.0)
     return [each[int(i * step)] for i in range(min(COUNT, len(each)))]
+
+
+def real_only(f, xs, options):
+    """Return a function of the real arguments alone, and these."""
+    places = [i for i, x in enumerate(xs) if is_real(x)]
+
+    def call(*given):
+        each = list(xs)
+        for i, x in zip(places, given, strict=True):
+            each[i] = x
+        return f(*each, **options)
+
+    return call, [xs[i] for i in places]

@@ -6,7 +6,7 @@ import pytest
 from rulescore import RuleError, rrule
 from rulescore._naming import name_of
 from rulescore.interop import to_autograd
-from tests.interop.choose import PLUGINS, examples_of, is_real
+from tests.interop.choose import PLUGINS, examples_of, is_real, real_only
 from tests.interop.programs import PROGRAMS, heat
 from zygote_lite import interop, pullback, value_and_grad
 
@@ -21,19 +21,6 @@ pytestmark = pytest.mark.filterwarnings("default")
 RULES = [(name, *call) for name in PLUGINS for call in examples_of(name)]
 NAMES = [f"{name}:{name_of(f)}" for name, f, _, _ in RULES]
 EXPORTED = {f: interop.to_autograd(f) for f, _ in PROGRAMS}
-
-
-def real_only(f, xs, options):
-    """Return a function of the real arguments alone, and these."""
-    places = [i for i, x in enumerate(xs) if is_real(x)]
-
-    def call(*given):
-        each = list(xs)
-        for i, x in zip(places, given, strict=True):
-            each[i] = x
-        return f(*each, **options)
-
-    return call, [xs[i] for i in places]
 
 
 @pytest.mark.parametrize(("plugin", "f", "xs", "options"), RULES, ids=NAMES)

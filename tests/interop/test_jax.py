@@ -6,7 +6,7 @@ import pytest
 from rulescore import RuleError, rrule
 from rulescore._naming import name_of
 from rulescore.interop import to_jax
-from tests.interop.choose import PLUGINS, examples_of, is_real
+from tests.interop.choose import PLUGINS, examples_of, is_real, real_only
 from tests.interop.programs import PROGRAMS, heat
 from zygote_lite import interop, pullback, value_and_grad
 
@@ -22,22 +22,10 @@ EXPORTED = {f: interop.to_jax(f) for f, _ in PROGRAMS}
 U, K = jnp.asarray(PROGRAMS[0][1][0]), jnp.asarray(0.2)
 
 
-def real_only(f, xs, options):
-    """Return a function of the real arguments alone, and these."""
-    places = [i for i, x in enumerate(xs) if is_real(x)]
-
-    def call(*given):
-        each = list(xs)
-        for i, x in zip(places, given, strict=True):
-            each[i] = x
-        return f(*each, **options)
-
-    return call, [jnp.asarray(xs[i]) for i in places]
-
-
 @pytest.mark.parametrize(("plugin", "f", "xs", "options"), RULES, ids=NAMES)
 def test_check_grads_of_rules(plugin, f, xs, options):
     call, given = real_only(to_jax(f), xs, options)
+    given = [*map(jnp.asarray, given)]
     check_grads(call, given, 1, modes=["rev"], atol=2e-4, rtol=2e-4)
     compiled = jax.jit(call)
     np.testing.assert_allclose(compiled(*given), call(*given), rtol=1e-12)
@@ -50,6 +38,7 @@ def test_check_grads_of_rules(plugin, f, xs, options):
 def test_rules_in_a_training_loop(plugin, f, xs, options):
     """Three compiled steps with JAX's gradient are those with the rule's."""
     call, given = real_only(to_jax(f), xs, options)
+    given = [*map(jnp.asarray, given)]
     call(*given)
     numbers = tuple(range(len(given)))
 
