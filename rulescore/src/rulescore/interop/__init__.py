@@ -2,7 +2,8 @@
 
 Each host is an extra (`pip install "rulescore[torch]"`), which is imported when a function is
 exported to it. Read in this order: `_trees`, `_differentiator`, `_calls` (a call as a function of
-flat leaves), `_derivatives` (which are such calls too), `_modules`, then the module of a host.
+flat leaves), `_derivatives` (which are such calls too), `_functions`, `_modules`, then the module
+of a host.
 """
 
 from collections.abc import Callable

@@ -10,28 +10,17 @@ from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval, isbox
 
 from rulescore._naming import name_of
-from rulescore.interop._calls import Call, by_position
+from rulescore.interop._calls import Call
 from rulescore.interop._derivatives import Derivative, Pushforward
-from rulescore.interop._differentiator import Differentiator, Pull
+from rulescore.interop._differentiator import Pull
+from rulescore.interop._functions import ExportedFunction, FunctionAndCall
 from rulescore.interop._trees import LEAF, flatten, rebuild
 
 _PLAIN = frozenset((np.ndarray, float, np.float64))
 
 
-class AutogradFunction:
-    """A function that autograd differentiates.
-
-    Arguments:
-        f: the function of NumPy's arrays.
-        differentiator: what differentiates it.
-    """
-
-    def __init__(self, f: Any, differentiator: Differentiator) -> None:
-        self.f, self.differentiator = f, differentiator
-        self.known: dict[int, Call] = {}  # calls on arrays by position, by their number
-        self.__name__ = getattr(f, "__name__", type(f).__name__)
-        self.__doc__ = getattr(f, "__doc__", None)
-        self.__wrapped__ = f
+class AutogradFunction(ExportedFunction):
+    """A function that autograd differentiates."""
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on arrays and numbers, or on trees of them."""
@@ -40,10 +29,7 @@ class AutogradFunction:
                 if type(x) is not ArrayBox or type(x._value) is not np.ndarray:
                     break
             else:
-                call = self.known.get(len(xs))
-                if call is None:
-                    call = Call(self.f, (LEAF,) * len(xs), {}, self.differentiator)
-                    self.known[len(xs)] = call
+                call = self.calls.get(len(xs)) or self.call_of_leaves(len(xs))
                 run = Run(call, [x._value.dtype.kind in "fc" for x in xs])
                 ys = node(run, *xs)
                 return ys if run.structure is LEAF else rebuilt(run.structure, ys)
@@ -58,18 +44,11 @@ class AutogradFunction:
         call = Call(f, structure, options, self.differentiator)
         return rebuilt(*applied(call, leaves))
 
-    def opened(
-        self, xs: tuple[Any, ...], options: dict[str, Any]
-    ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    def opened(self, xs: tuple[Any, ...], options: dict[str, Any]) -> FunctionAndCall:
         """Return the function and its call, without boxes of containers or among the options."""
         xs = tuple(map(opened, xs))
-        held: list[Any] = []
         options = {name: opened(x) for name, x in options.items()}
-        flatten(options, isbox, held)
-        if not held:
-            return self.f, xs, options
-        xs, options = by_position(self.f, xs, options)
-        return self.differentiator.with_keywords(self.f, xs, options, isbox, _as_constant)
+        return self.without_keywords(xs, options, isbox, _as_constant)
 
     def __repr__(self) -> str:
         return f"to_autograd({name_of(self.f)})"

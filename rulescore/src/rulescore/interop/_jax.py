@@ -16,9 +16,10 @@ from jax.custom_derivatives import SymbolicZero
 
 from rulescore._naming import name_of
 from rulescore._table import find_rule
-from rulescore.interop._calls import Call, by_position, owned
+from rulescore.interop._calls import Call, owned
 from rulescore.interop._derivatives import Derivative, Pushforward
 from rulescore.interop._differentiator import Differentiator, Pull
+from rulescore.interop._functions import ExportedFunction
 from rulescore.interop._trees import LEAF, flatten, rebuild, same
 
 Tracer = jax.core.Tracer
@@ -26,12 +27,11 @@ Shapes = tuple[Any, list[Any]]
 _MOST_KNOWN = 1024
 
 
-class JaxFunction:
+class JaxFunction(ExportedFunction):
     """A function of JAX's arrays, which JAX differentiates.
 
     Arguments:
-        f: the function of NumPy's arrays.
-        differentiator: what differentiates it.
+        f, differentiator: as for `ExportedFunction`.
         mode: `"reverse"` or `"forward"`.
         result: the shapes and dtypes of its value, or a function that gives them; or `None`.
     """
@@ -40,23 +40,13 @@ class JaxFunction:
         if mode not in ("reverse", "forward"):
             raise ValueError(f"`mode` is 'reverse' or 'forward', and not {mode!r}")
         differentiator.accepts(f)
-        self.f, self.differentiator, self.mode, self.result = f, differentiator, mode, result
+        super().__init__(f, differentiator)
+        self.mode, self.result = mode, result
         self.known: dict[Any, list[tuple[Any, Any, Shapes]]] = {}
-        self.__name__ = getattr(f, "__name__", type(f).__name__)
-        self.__doc__ = getattr(f, "__doc__", None)
-        self.__wrapped__ = f
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on arrays, or on trees of them."""
-        f = self.f
-        if options:
-            held: list[Any] = []
-            flatten(options, is_leaf, held)
-            if held:
-                xs, options = by_position(f, xs, options)
-                f, xs, options = self.differentiator.with_keywords(
-                    f, xs, options, is_leaf, _as_constant
-                )
+        f, xs, options = self.without_keywords(xs, options, is_leaf, _as_constant)
         leaves: list[Any] = []
         structure: Any = flatten(xs, is_leaf, leaves)
         call = Call(f, structure, options, self.differentiator)

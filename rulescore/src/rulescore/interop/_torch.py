@@ -14,29 +14,26 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from rulescore._naming import name_of
-from rulescore.interop._calls import Call, by_position, owned
+from rulescore.interop._calls import Call, owned
 from rulescore.interop._derivatives import Derivative, Pushforward
 from rulescore.interop._differentiator import Differentiator, Pull
+from rulescore.interop._functions import ExportedFunction
 from rulescore.interop._trees import LEAF, flatten, rebuild, same
 
 _is_transformed: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 
 
-class TorchFunction:
+class TorchFunction(ExportedFunction):
     """A function of tensors, which PyTorch differentiates.
 
     Arguments:
-        f: the function of NumPy's arrays.
-        differentiator: what differentiates it.
+        f, differentiator: as for `ExportedFunction`.
         copy: whether it is given copies, which it may write into.
     """
 
     def __init__(self, f: Any, differentiator: Differentiator, copy: bool) -> None:
-        self.f, self.differentiator, self.copy = f, differentiator, copy
-        self.known: dict[int, Call] = {}  # calls on tensors by position, by their number
-        self.__name__ = getattr(f, "__name__", type(f).__name__)
-        self.__doc__ = getattr(f, "__doc__", None)
-        self.__wrapped__ = f
+        super().__init__(f, differentiator)
+        self.copy = copy
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on tensors, or on trees of them."""
@@ -45,13 +42,10 @@ class TorchFunction:
                 if not isinstance(x, Tensor):
                     break
             else:
-                call = self.known.get(len(xs))
-                if call is None:
-                    call = Call(self.f, (LEAF,) * len(xs), {}, self.differentiator)
-                    self.known[len(xs)] = call
+                call = self.calls.get(len(xs)) or self.call_of_leaves(len(xs))
                 return applied(call, self.copy, xs)
         leaves: list[Any] = []
-        f, xs, options = with_options(self, xs, options)
+        f, xs, options = self.without_keywords(xs, options, _is_tensor, _as_constant)
         structure = flatten(xs, _is_tensor, leaves)
         return applied(Call(f, structure, options, self.differentiator), self.copy, leaves)
 
@@ -64,19 +58,6 @@ class TorchFunction:
 
 def _is_tensor(x: Any) -> bool:
     return isinstance(x, Tensor)
-
-
-def with_options(
-    exported: TorchFunction, xs: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """Return the function and its call, with tensors among the options where they may be given."""
-    f = exported.f
-    held: list[Any] = []
-    flatten(options, _is_tensor, held)
-    if not held:
-        return f, xs, options
-    xs, options = by_position(f, xs, options)
-    return exported.differentiator.with_keywords(f, xs, options, _is_tensor, _as_constant)
 
 
 def _as_constant(name: str, x: Tensor) -> Any:
