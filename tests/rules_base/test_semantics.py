@@ -28,6 +28,7 @@ MODULES = (
     "numpy.matmul",
     "numpy.arrays.padding",
     "numpy.polynomial",
+    "numpy.arrays.ranges",
     "numpy.arrays.rearranging",
     "numpy.reductions",
     "numpy.arrays.selecting",

@@ -40,6 +40,7 @@ MODULES = (
     "numpy.polynomial",
     "numpy.products",
     "numpy.random",
+    "numpy.arrays.ranges",
     "numpy.arrays.rearranging",
     "numpy.reductions",
     "numpy.arrays.selecting",

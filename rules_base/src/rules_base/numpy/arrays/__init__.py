@@ -2,5 +2,6 @@
 
 Read `indexing` first: subscripts, and the scatter that undoes them, on which the others build.
 `shaping` and `rearranging` keep the entries, `joining`, `padding` and `creation` put arrays
-together, `selecting` and `sorting` choose among entries by their values.
+together, `ranges` lays them out from a few values, `selecting` and `sorting` choose among entries
+by their values.
 """
