@@ -7,7 +7,7 @@ import pytest
 
 import zygote_lite
 from tests.zygote_lite.checks.pages import run, shown
-from zygote_lite.__main__ import command, page_of
+from zygote_lite.__main__ import command
 from zygote_lite.errors import Fault
 
 ROOT = Path(zygote_lite.__file__).parent
@@ -24,7 +24,7 @@ OURS = {
 @pytest.mark.parametrize("kind", Fault, ids=lambda kind: kind.name.lower())
 @pytest.mark.filterwarnings("ignore:.*'where' used without:UserWarning")
 def test_the_example_of_each_page_gives_the_error_that_it_shows(kind):
-    page = page_of(kind)
+    page = kind.page
     assert page.startswith(f"# {kind.code}: {kind.title}\n")
     bad, *good = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (told,) = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
@@ -56,6 +56,6 @@ def test_codes_are_listed_and_pages_printed(capsys):
     assert command(["error"]) == 0
     assert capsys.readouterr().out.splitlines() == [f"{k.code}  {k.title}" for k in Fault]
     assert command(["error", "zl012"]) == 0
-    assert capsys.readouterr().out == page_of(Fault.NO_SOURCE)
+    assert capsys.readouterr().out == Fault.NO_SOURCE.page
     assert command(["error", "ZL999"]) == 2
-    assert "up to" in capsys.readouterr().err
+    assert capsys.readouterr().err == "there is no error ZL999: the codes go up to ZL040\n"

@@ -19,8 +19,8 @@ one function), `_table` (the look-up), `_changes` (registration) and `_why`; `_d
 of a declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
 kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents;
 `_html` shows them in a notebook); `_plugins` with `_switches`; `_errors` (the kinds of errors, with
-a page about each in `pages`). `testing` checks rules, and `_command` belongs to `python -m
-rulescore`.
+a page about each in `pages`) on `faults`. `testing` checks rules, and `_command` belongs to
+`python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric

@@ -30,6 +30,7 @@ from rulescore._naming import name_of
 from rulescore._plugins import Plugin, plugins
 from rulescore._table import candidates, find_rule
 from rulescore._why import unbound, why
+from rulescore.faults import print_page
 
 _WIDTH = 160  # of a table that goes to a file
 
@@ -151,15 +152,7 @@ def _new(given: argparse.Namespace, console: Console) -> int:
 
 
 def _error(given: argparse.Namespace, console: Console) -> int:
-    if given.code is None:
-        for kind in Fault:
-            print(f"{kind.code}  {kind.title}")
-        return 0
-    found = [kind for kind in Fault if kind.code == given.code.upper()]
-    if not found:
-        last = [*Fault][-1].code
-        raise LookupError(f"there is no error {given.code}: the codes go up to {last}")
-    print(found[0].page, end="")
+    print_page(Fault, given.code)
     return 0
 
 

@@ -4,11 +4,7 @@ A message ends with the code of its kind, such as `[RC001]`. `pages/RC001.md` te
 example: `python -m rulescore error RC001` prints that page.
 """
 
-import enum
-import importlib.resources
-import re
-
-_CODE = re.compile(r"\[([A-Z]+\d{3})\]$")
+from rulescore.faults import CodedFault, code_in
 
 
 class RuleError(Exception):
@@ -19,11 +15,10 @@ class RuleError(Exception):
     @property
     def code(self) -> str:
         """The code of the kind of error, such as `RC001`; empty where it has none."""
-        found = _CODE.search(str(self))
-        return found[1] if found else ""
+        return code_in(str(self))
 
 
-class Fault(enum.Enum):
+class Fault(CodedFault):
     """What went wrong, one kind for each thing to do about it; called with a text, the error."""
 
     FORM = "RC001", "A declaration has the wrong form"
@@ -47,10 +42,4 @@ class Fault(enum.Enum):
 
     def __call__(self, text: str) -> RuleError:
         """Return the error with a text."""
-        return RuleError(f"{text}{'' if text[-1:].isspace() else ' '}[{self.code}]")
-
-    @property
-    def page(self) -> str:
-        """The page about this kind of error, in Markdown."""
-        pages = importlib.resources.files("rulescore") / "pages"
-        return (pages / f"{self.code}.md").read_text(encoding="utf8")
+        return RuleError(self.message(text))

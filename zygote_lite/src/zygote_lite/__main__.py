@@ -7,7 +7,6 @@ python -m zygote_lite error ZL012     the page about one of them
 """
 
 import argparse
-import importlib.resources
 import importlib.util
 import math
 import sys
@@ -19,6 +18,7 @@ from rich.console import Console  # it comes with plum, on which rulescore is bu
 from rich.table import Table
 from rich.text import Text
 
+from rulescore.faults import print_page
 from zygote_lite._interface.show import resolutions
 from zygote_lite.errors import DifferentiationError, Fault
 
@@ -44,16 +44,11 @@ def command(arguments: list[str] | None = None) -> int:
 
 
 def _error(given: argparse.Namespace) -> int:
-    if given.code is None:
-        for kind in Fault:
-            print(f"{kind.code}  {kind.title}")
-        return 0
-    found = [kind for kind in Fault if kind.code == given.code.upper()]
-    if not found:
-        last = [*Fault][-1].code
-        print(f"there is no error {given.code}: the codes go up to {last}", file=sys.stderr)
+    try:
+        print_page(Fault, given.code)
+    except LookupError as error:
+        print(error, file=sys.stderr)
         return 2
-    print(page_of(found[0]), end="")
     return 0
 
 
@@ -107,12 +102,6 @@ def _print_table(heads: tuple[str, ...], lines: list[Any]) -> None:
     widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
     for line in (heads, tuple("-" * width for width in widths), *lines):
         print("  ".join(map(str.ljust, line, widths)).rstrip())
-
-
-def page_of(kind: Fault) -> str:
-    """Return the page about a kind of error."""
-    pages = importlib.resources.files("zygote_lite") / "pages"
-    return (pages / f"{kind.code}.md").read_text(encoding="utf8")
 
 
 if __name__ == "__main__":

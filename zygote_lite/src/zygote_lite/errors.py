@@ -4,10 +4,7 @@ A message ends with the code of its kind, such as `[ZL001]`. `pages/ZL001.md` te
 example: `python -m zygote_lite error ZL001` prints that page.
 """
 
-import enum
-import re
-
-_CODE = re.compile(r"\[(ZL\d{3})\]$")
+from rulescore.faults import CodedFault, code_in
 
 
 class DifferentiationError(Exception):
@@ -16,8 +13,7 @@ class DifferentiationError(Exception):
     @property
     def code(self) -> str:
         """The code of the kind of error, such as `ZL001`; empty where it has none."""
-        found = _CODE.search(str(self))
-        return found[1] if found else ""
+        return code_in(str(self))
 
 
 class UnsupportedSyntaxError(DifferentiationError, SyntaxError):
@@ -39,7 +35,7 @@ class GradientCheckError(AssertionError):
     """Tell that a gradient is not what differences of the function say, and where."""
 
 
-class Fault(enum.Enum):
+class Fault(CodedFault):
     """What went wrong, one kind for each thing to do about it; called with a text, the error."""
 
     NO_RULE = "ZL001", NoRuleError, "A function has neither a rule nor Python source"
@@ -88,10 +84,11 @@ class Fault(enum.Enum):
         self.code, self.error, self.title = code, error, title
 
     def __call__(self, text: str, error: type[Exception] | None = None) -> Exception:
-        """Return the error with a text, of the usual class or of another."""
-        if _CODE.search(text):  # the text of another error, which has its code
-            return (error or self.error)(text)
-        return (error or self.error)(f"{text}{'' if text[-1:].isspace() else ' '}[{self.code}]")
+        """Return the error with a text, of the usual class or of another.
+
+        The text may be that of another error, which has its code.
+        """
+        return (error or self.error)(self.message(text))
 
 
 def unsupported(filename: str, line: int, name: str, what: str) -> Exception:

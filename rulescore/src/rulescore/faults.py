@@ -1,0 +1,58 @@
+"""Kinds of errors that have a code and a page: those of `rulescore`, and of engines built on it.
+
+A message ends with the code of its kind, such as `[RC001]`. The package that declares the kind has
+a page about it with an example, such as `pages/RC001.md`.
+"""
+
+import enum
+import importlib.resources
+import re
+
+__all__ = ["CodedFault", "code_in", "print_page"]
+_CODE = re.compile(r"\[([A-Z]+\d{3})\]$")
+
+
+class CodedFault(enum.Enum):
+    """What went wrong, one kind for each thing to do about it: an enum to derive from.
+
+    Attributes:
+        code: such as `RC001`.
+        title: what went wrong, in a few words.
+    """
+
+    code: str
+    title: str
+
+    def message(self, text: str) -> str:
+        """Return a text with the code at its end, unless one of these kinds has put its own."""
+        if code_in(text) in {kind.code for kind in type(self)}:
+            return text
+        return f"{text}{'' if text[-1:].isspace() else ' '}[{self.code}]"
+
+    @property
+    def page(self) -> str:
+        """The page about this kind of error, in Markdown."""
+        pages = importlib.resources.files(type(self).__module__.partition(".")[0]) / "pages"
+        return (pages / f"{self.code}.md").read_text(encoding="utf8")
+
+
+def code_in(text: str) -> str:
+    """Return the code at the end of a message; empty where it has none."""
+    found = _CODE.search(text)
+    return found[1] if found else ""
+
+
+def print_page(kinds: type[CodedFault], code: str | None) -> None:
+    """Print the page about a code; without a code, those of all kinds with their titles.
+
+    Raises `LookupError` where no kind has the code.
+    """
+    if code is None:
+        for kind in kinds:
+            print(f"{kind.code}  {kind.title}")
+        return
+    found = [kind for kind in kinds if kind.code == code.upper()]
+    if not found:
+        last = [*kinds][-1].code
+        raise LookupError(f"there is no error {code}: the codes go up to {last}")
+    print(found[0].page, end="")
