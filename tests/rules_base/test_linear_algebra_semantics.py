@@ -9,6 +9,7 @@ from rulescore import rrule
 from tests.rules_base.conftest import on_examples
 
 MODULES = (
+    "numpy.convolutions",
     "numpy.linalg.decompositions",
     "numpy.linalg.eigenvalues",
     "numpy.einsum",

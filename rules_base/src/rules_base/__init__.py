@@ -26,6 +26,7 @@ MODULES = (
     "numpy.calculus",
     "numpy.complex",
     "numpy.constants",
+    "numpy.convolutions",
     "numpy.covariance",
     "numpy.arrays.creation",
     "numpy.cumulative",

@@ -1,11 +1,10 @@
-"""Products of arrays: inner, outer and tensor products, cross products and convolutions."""
+"""Products of arrays: inner, outer and tensor products, and cross products."""
 
 from functools import lru_cache
 
 import numpy as np
 
 from rules_base.numpy.matmul import matmul_left, matmul_right
-from rules_base.shared.axes import size_of
 from rules_base.shared.batches import aligned, flat, require_equal
 from rules_base.shared.forward import bilinear
 from rules_base.shared.matrices import ArrayLike, adjoint, as_array, conjugate
@@ -217,49 +216,6 @@ def in_space(x):
     return np.concatenate([x, np.zeros_like(x[..., :1])], -1)
 
 
-@rule(np.convolve)
-def _(a: ArrayLike, v: ArrayLike, mode="full"):
-    y = np.convolve(a, v, mode)
-
-    def in_full(dy):
-        n, m = size_of(a), size_of(v)
-        start = {n + m - 1: 0, max(n, m): (min(n, m) - 1) // 2}.get(size_of(y), min(n, m) - 1)
-        return padded(dy, start, n + m - 1)
-
-    def da(full):
-        return project(np.reshape(np.correlate(full, np.ravel(v), "valid"), np.shape(a)), a)
-
-    def dv(full):
-        return project(np.reshape(np.correlate(full, np.ravel(a), "valid"), np.shape(v)), v)
-
-    return y, (in_full, (da, dv))
-
-
-@rule(np.correlate)
-def _(a: ArrayLike, v: ArrayLike, mode="valid"):
-    y = np.correlate(a, v, mode)
-
-    def in_full(dy):
-        n, m = size_of(a), size_of(v)
-        middle = (m - 1) // 2 if m <= n else n // 2
-        start = {n + m - 1: 0, max(n, m): middle}.get(size_of(y), min(n, m) - 1)
-        return padded(dy, start, n + m - 1)
-
-    def da(full):
-        return project(np.reshape(np.convolve(full, np.ravel(v), "valid"), np.shape(a)), a)
-
-    def dv(full):
-        dv = np.conj(np.correlate(full, np.ravel(a), "valid"))[::-1]
-        return project(np.reshape(dv, np.shape(v)), v)
-
-    return y, (in_full, (da, dv))
-
-
-def padded(dy, start, length):
-    """Return `dy` with zeros around it: a vector of `length` in which it begins at `start`."""
-    return np.pad(dy, (start, length - start - size_of(dy)))
-
-
 @rule(np.linalg.matmul)
 def _(a: ArrayLike, b: ArrayLike):
     def da(dy):
@@ -345,7 +301,6 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 
 bilinear(rule, ArrayLike, np.inner, np.vdot, np.outer, np.linalg.outer, np.kron)
 bilinear(rule, ArrayLike, np.tensordot, np.linalg.tensordot, np.cross, np.linalg.cross)
-bilinear(rule, ArrayLike, np.convolve, np.correlate)
 bilinear(rule, ArrayLike, np.linalg.matmul, np.vecdot, np.linalg.vecdot)
 if hasattr(np, "matvec"):
     bilinear(rule, ArrayLike, np.matvec, np.vecmat)

@@ -10,7 +10,7 @@ PHASE = np.array([0.25 - 1j, 2.0 + 0.5j, -1.0 + 0.75j])
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
 COMPLEX = MATRIX + 1j * np.cos(MATRIX)
 STACK = np.sin(np.arange(24.0)).reshape(2, 4, 3)
-for f in (np.inner, np.vdot, np.outer, np.kron, np.cross, np.convolve, np.correlate, np.vecdot):
+for f in (np.inner, np.vdot, np.outer, np.kron, np.cross, np.vecdot):
     rule.example(f, VECTOR, OTHER)
     rule.example(f, PHASE, VECTOR)
     rule.example(f, VECTOR, PHASE)
@@ -40,11 +40,6 @@ rule.example(np.cross, STACK.T, STACK.T, axis=0)
 rule.example(np.linalg.cross, STACK.T, STACK.T + 0.5, axis=0)
 rule.example(np.linalg.matmul, STACK, COMPLEX.T)
 rule.example(np.linalg.matmul, MATRIX.tolist(), VECTOR)
-for f in (np.convolve, np.correlate):
-    for mode in ("full", "same", "valid"):
-        rule.example(f, PHASE, VECTOR[:2], mode=mode)
-        rule.example(f, VECTOR[:2], PHASE, mode=mode)
-        rule.example(f, np.append(PHASE, 0.5), np.append(OTHER, OTHER), mode=mode)
 rule.example(np.vecdot, STACK, COMPLEX[0])
 rule.example(np.vecdot, STACK, STACK + 0.5j, axis=1)
 rule.example(np.linalg.vecdot, STACK.T, STACK.T, axis=0)
