@@ -77,7 +77,14 @@ SECTIONS = {
         "without_rules",
     ),
     "scipy.sparse.csgraph": ("without_rules",),
-    "scipy.spatial": ("distances", "hulls", "neighbours", "rotations", "without_rules"),
+    "scipy.spatial": (
+        "distances",
+        "hulls",
+        "neighbours",
+        "representations",
+        "rotations",
+        "without_rules",
+    ),
     "scipy.sparse.linalg": ("direct", "iterative", "spectra", "without_rules"),
     "scipy.stats": (
         "continuous",
