@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import io
 import math
 import sys
 import textwrap
@@ -223,6 +224,37 @@ def test_a_missing_function_comes_with_the_reason_that_a_plugin_gives(monkeypatc
     reasons = survey.missing("numpy")
     assert reasons["numpy.frompyfunc"] == "nobody knows"
     assert reasons["numpy.nested_iters"] == ""
+
+
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_check_shows_its_progress_on_a_terminal_alone(monkeypatch, capsys, stream):
+    rule = RuleSet("mine")
+    rule.scalar(math.cbrt)(lambda x, out: 1 / (3 * out**2))
+    rule.example(math.cbrt, 0.7)
+    rule.example(math.cbrt, 1.7)
+    monkeypatch.setattr(
+        "rulescore.__main__.plugins", lambda **_: (Plugin("mine", "mine", "1", (rule,)),)
+    )
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys, "stderr", stream())
+    assert main(["check"]) == 1  # there is no rule: the set is not registered
+    shown = sys.stderr.getvalue()
+    if stream is Terminal:
+        assert "math.cbrt" in shown
+        assert "2/2" in shown
+    else:
+        assert shown == ""
+    assert "2/2" not in capsys.readouterr().out
 
 
 def test_an_example_that_raises_is_a_failure():

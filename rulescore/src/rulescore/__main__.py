@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rulescore._command.endings import plain_function
-from rulescore._command.examples import run_examples
+from rulescore._command.examples import run_examples, shown_progress
 from rulescore._command.lookup import called
 from rulescore._command.scaffold import write_plugin
 from rulescore._command.survey import ending, missing, reasons
@@ -131,7 +131,9 @@ def _why(given: argparse.Namespace, console: Console) -> int:
 
 def _check(given: argparse.Namespace, console: Console) -> int:
     table = _table("", "plugin", "examples", "failed", "rules without an example", "constants")
-    reports = [run_examples(plugin) for plugin in _chosen(given.plugin)]
+    with shown_progress() as progress_of:
+        chosen = _chosen(given.plugin)
+        reports = [run_examples(plugin, progress_of(plugin)) for plugin in chosen]
     for report in reports:
         failed, gaps = len(report.failures), len(report.gaps)
         counts = (report.checked, failed, gaps, report.constants)

@@ -1,10 +1,16 @@
 """Running the examples of a plugin: which rules fail, and which no example reaches."""
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from rulescore._naming import name_of
 from rulescore._plugins import Plugin
 from rulescore._rule import Rule
 from rulescore._table import find_batched, find_frule, find_rule
@@ -30,8 +36,11 @@ class Report:
     gaps: list[Rule] = field(default_factory=list)
 
 
-def run_examples(plugin: Plugin) -> Report:
-    """Check all examples of a plugin's rule sets."""
+_REFRESH = 0.1  # seconds from one drawing of the progress to the next
+
+
+def run_examples(plugin: Plugin, started: Callable[[Any], None] = lambda f: None) -> Report:
+    """Check all examples of a plugin's rule sets, and call `started(f)` before each."""
     report = Report(plugin.name)
     if plugin.error is not None and not plugin.disabled:
         report.failures.append((plugin.name, f"the plugin is broken: {plugin.error}"))
@@ -44,6 +53,7 @@ def run_examples(plugin: Plugin) -> Report:
             report.failures.append((plugin.name, told))
             continue
         for f, xs, options in examples:
+            started(f)
             report.checked += 1
             given = {name: x for name, x in options.items() if not name.startswith("check_")}
             reached.add(id(find_rule(f, *xs, ad=check_rrule, **given)))
@@ -63,6 +73,54 @@ def run_examples(plugin: Plugin) -> Report:
         r for r in rules if r.kind not in ("constant", "method") and id(r) not in reached
     ]
     return report
+
+
+@contextmanager
+def shown_progress() -> Iterator[Callable[[Plugin], Callable[[Any], None]]]:
+    """Show on stderr, where it is a terminal, which example is being checked.
+
+    The body is given a function that makes `started` of `run_examples` for a plugin. What is shown
+    is gone at the end.
+    """
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    now = TextColumn("{task.fields[now]}", markup=False)
+    with Progress(
+        *(*columns, TimeElapsedColumn(), now),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        auto_refresh=False,  # a thread would be in the way of the checks of memory
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as progress:
+
+        def of(plugin: Plugin) -> Callable[[Any], None]:
+            if progress.disable:
+                return lambda f: None
+            task = progress.add_task(plugin.name, total=_count(plugin), now="")
+            drawn = -np.inf
+
+            def started(f: Any) -> None:
+                nonlocal drawn
+                progress.update(task, advance=1, now=name_of(f))
+                if time.monotonic() - drawn > _REFRESH:
+                    progress.refresh()
+                    drawn = time.monotonic()
+
+            return started
+
+        yield of
+
+
+def _count(plugin: Plugin) -> int:
+    count = 0
+    for ruleset in plugin.rulesets:
+        try:
+            count += len(ruleset.examples)
+        except Exception:
+            continue  # `run_examples` reports it
+    return count
 
 
 def _told(f: Any, xs: tuple[Any, ...], options: dict[str, Any]) -> str:
