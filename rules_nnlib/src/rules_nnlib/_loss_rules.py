@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from rules_nnlib._activations import sigmoid
+from rules_nnlib._batches import behind, called, paired
 from rules_nnlib._losses import (
     aggregate,
     binary_cross_entropy,
@@ -188,6 +189,43 @@ def _(y_pred: Values, y: Values, *, agg=np.mean):
 
     return plain(aggregate(losses, agg), y_pred, y), (dp, dt)
 
+
+def aggregated(y, agg):
+    """Return the losses of each entry as one number, or as they are."""
+    if agg is None:
+        return y
+    if agg is not np.mean and agg is not np.sum:
+        return NotImplemented  # which is an error for each entry
+    return agg(y, axis=tuple(range(1, np.ndim(y))))
+
+
+def loss_of_batches(loss):
+    """Return the body for a loss that is elementwise, but for `agg`."""
+
+    def body(y_pred: Numeric, y: Numeric, agg=np.mean, **options):
+        return aggregated(called(loss, *paired(y_pred, y), agg=None, **options), agg)
+
+    return body
+
+
+def entropy_of_batches(loss):
+    """Return the body for a loss that sums over the classes along `axis`."""
+
+    def body(y_pred: Numeric, y: Numeric, axis=-1, agg=np.mean, **options):
+        p, t = paired(y_pred, y)
+        axis = behind(axis, p if np.ndim(p) else t)
+        return aggregated(called(loss, p, t, axis=axis, agg=None, **options), agg)
+
+    return body
+
+
+for _loss in (
+    mse, mae, huber_loss, hinge_loss, binary_cross_entropy,
+    logit_binary_cross_entropy,
+):  # fmt: skip
+    rule.batched(_loss)(loss_of_batches(_loss))
+for _loss in (cross_entropy, logit_cross_entropy):
+    rule.batched(_loss)(entropy_of_batches(_loss))
 
 _p, _t = np.array([[0.2, 0.5, 0.3], [0.7, 0.1, 0.2]]), np.array([[0.0, 1.0, 0.0], [0.6, 0.1, 0.3]])
 for loss in (mse, mae, huber_loss, hinge_loss, cross_entropy, logit_cross_entropy):

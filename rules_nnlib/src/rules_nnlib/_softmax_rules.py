@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from rules_nnlib._batches import behind, called
 from rules_nnlib._numbers import plain, real, times
 from rules_nnlib._softmax import largest, logsoftmax, logsumexp, softmax
-from rulescore import Numeric, RuleSet, project
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_nnlib")
 
@@ -49,6 +50,24 @@ def _(x: Numeric, axis=None, keepdims=False):
         return (project(times(dy, shares), x),)
 
     return plain(y if keepdims else np.sum(y, axis=axis), x), pullback
+
+
+def along_axis(f):
+    """Return the body for a function that takes the entries along `axis` together."""
+
+    def body(x: Array, axis=-1):
+        return called(f, x, behind(axis, x))
+
+    return body
+
+
+rule.batched(softmax)(along_axis(softmax))
+rule.batched(logsoftmax)(along_axis(logsoftmax))
+
+
+@rule.batched(logsumexp)
+def _(x: Array, axis=None, keepdims=False):
+    return called(logsumexp, x, behind(axis, x), keepdims)
 
 
 _logits = np.array([[0.1, -2.0, 1.5], [3.0, 0.2, 0.4]])

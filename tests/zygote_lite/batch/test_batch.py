@@ -329,3 +329,31 @@ def test_what_a_call_on_the_whole_batch_would_answer_otherwise_is_as_in_a_loop(f
 def test_a_mask_with_more_axes_than_an_entry_is_an_error_as_in_a_loop():
     with pytest.raises(ValueError, match="more dimensions"):
         vmap(lambda x: np.sum(x, where=np.ones((3, 3), bool)))(np.ones((3, 3)))
+
+
+def test_a_function_with_a_scalar_rule_is_called_once_if_it_is_elementwise(rules):
+    def cubed(x):
+        return x * x * x
+
+    def ranked(x):  # which is zero for a number
+        return x * x.ndim
+
+    def counted(x):
+        return x / x.shape[0]
+
+    def shown(x):
+        print(np.shape(x))
+        return x * x
+
+    rules.scalar(cubed)(lambda x: 3 * x * x)
+    rules.scalar(ranked)(lambda x: x.ndim)
+    rules.scalar(counted)(lambda x: 1 / x.shape[0])
+    rules.scalar(shown)(lambda x: 2 * x)
+    for f, x, why in (
+        (cubed, S, None), (cubed, A, None), (ranked, S, "ranked of a batch is not what"),
+        (counted, A, "counted of a batch is not what"), (shown, S, "a loop"),
+    ):  # fmt: skip
+        assert_close(vmap(f)(x), np.stack([f(entry) for entry in x]))
+        told = str(explain(vmap(f), x))
+        assert (why or "entry by entry") in told
+    assert_close(vmap(grad(cubed))(S), 3 * S**2)

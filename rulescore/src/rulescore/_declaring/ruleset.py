@@ -199,7 +199,7 @@ class RuleSet:
         in front, of the length of the batch, or of length 1 where it is the same for all entries.
         Lists and tuples hold such arrays; Python's numbers are the same for all. It returns the
         value, whose arrays have the axis of the batch in front; or `NotImplemented`, where it does
-        not know. Functions of NumPy that work entry by entry need no rule.
+        not know. Universal functions of NumPy, and functions with a scalar rule, need no rule.
 
         `rulescore.testing.check_batched` compares with a loop. (JAX's batching rules.)
         """

@@ -1,14 +1,17 @@
 """Calls with batches among their operands: by a batching rule, or entry by entry."""
 
 import operator
+import types
 from typing import Any
 
 import numpy as np
 
-from rulescore import Array, RuleError, find_batched
+from rulescore import Array, RuleError, find_batched, find_rule
+from zygote_lite._activity.effects import effect_of
+from zygote_lite._activity.side_effects import may_write
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, is_number, shown
 from zygote_lite._ir.operators import BINARY, COMPARISONS, IN_PLACE
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.places import are_ours, is_installed, is_library, name_of, where
 from zygote_lite._ir.traits import is_elementwise, is_pure
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite.errors import Fault
@@ -34,10 +37,48 @@ def by_batching_rule(run: Any, f: Any, xs: tuple[Any, ...], kws: dict[str, Any])
     rule = find_batched(f, *entries, **kws)
     if rule is not None:
         return _by_found_rule(run, rule, f, xs, kws)
+    if not all(map(is_number, xs)):
+        return NotImplemented
     is_known = is_pure(f) if isinstance(f, np.ufunc) else f is not np.where
-    if is_known and is_elementwise(f) and all(map(is_number, xs)) and not {*kws} - {"dtype"}:
+    if is_known and is_elementwise(f) and not {*kws} - {"dtype"}:
         return _entry_by_entry(run, f, xs, entries, kws)
+    if not kws and _has_scalar_rule(f, entries):
+        return _by_scalar_rule(run, f, xs, entries)
     return NotImplemented
+
+
+def _has_scalar_rule(f: Any, entries: list[Any]) -> bool:
+    """Return whether a function has a scalar rule, which says that it is elementwise.
+
+    Builtins, as those of `math`, take no arrays. What a Python function does besides is done once
+    for each entry, by the loop.
+    """
+    if isinstance(f, types.BuiltinFunctionType | type):
+        return False
+    rule = find_rule(f, *entries)
+    if rule is None or rule.kind != "scalar":
+        return False
+    if not isinstance(f, types.FunctionType):
+        return True
+    path = f.__code__.co_filename
+    return is_installed(path) or are_ours(path, f.__module__) or does_nothing_else(f)
+
+
+def _by_scalar_rule(run: Any, f: Any, xs: tuple[Any, ...], entries: list[Any]) -> Any:
+    """Return what a function with a scalar rule gives, which is tried with the first entry.
+
+    Nobody has checked that the function takes arrays where the rule was written for numbers.
+    """
+    try:
+        due = f(*entries)
+    except Exception as error:
+        raise NotBatched(f"{where()}: {name_of(f)} of an entry: {error}") from error
+    found = _entry_by_entry(run, f, xs, entries, {}, plain=type(due) in (float, int, complex))
+    given, due = np.asarray(found.entry), np.asarray(due)
+    is_same = given.dtype == due.dtype and given.shape == due.shape
+    if not is_same or not np.allclose(given, due, 1e-2, 1e-3, equal_nan=True):
+        raise NotBatched(f"{where()}: {name_of(f)} of a batch is not what it is of the entries")
+    return found
 
 
 def _by_found_rule(run: Any, rule: Any, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
@@ -96,9 +137,17 @@ def _as_batch(run: Any, y: Any, rule: Any, plain: bool) -> Any:
 
 
 def _entry_by_entry(
-    run: Any, f: Any, xs: tuple[Any, ...], entries: list[Any], kws: dict[str, Any]
+    run: Any,
+    f: Any,
+    xs: tuple[Any, ...],
+    entries: list[Any],
+    kws: dict[str, Any],
+    plain: bool = False,
 ) -> Any:
-    """Return what an elementwise function gives, with its axes in line."""
+    """Return what an elementwise function gives, with its axes in line.
+
+    `plain` says whether it gives Python's numbers of Python's numbers.
+    """
     most = max(map(np.ndim, entries))
     operands = []
     for x, entry in zip(xs, entries, strict=True):
@@ -109,7 +158,7 @@ def _entry_by_entry(
         operands.append(x)
     if f is operator.pow and isinstance(entries[0], np.bool_):
         raise NotBatched(f"{where()}: the power of a truth value is an array of another dtype")
-    plain = _is_of_numbers(f, xs, entries)
+    plain = _is_of_numbers(f, xs, entries) or plain
     y = _carried_out(run.computed, name_of(f), f, tuple(operands), kws)
     found = _as_batch(run, y, f"{name_of(f)}", plain)
     if plain and not np.all(np.isfinite(_innermost_value(found))):
@@ -123,6 +172,13 @@ def _innermost_value(x: Any) -> Any:
     while type(value) is Tracer:
         value = value.value
     return value
+
+
+def does_nothing_else(f: Any) -> bool:
+    """Return whether nothing is known that a function with a rule does besides."""
+    if is_library(f.__code__.co_filename):
+        return True
+    return effect_of(f)[0] is None and not may_write(f)
 
 
 def _is_of_numbers(f: Any, xs: tuple[Any, ...], entries: list[Any]) -> bool:

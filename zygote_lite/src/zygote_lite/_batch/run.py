@@ -10,10 +10,8 @@ import numpy as np
 
 from rulescore import Array, find_rule
 from zygote_lite._activity.classes import member_of
-from zygote_lite._activity.effects import effect_of
-from zygote_lite._activity.side_effects import may_write
 from zygote_lite._activity.walk import reaches_active
-from zygote_lite._batch.rules import WRITING, by_batching_rule, out_of_place
+from zygote_lite._batch.rules import WRITING, by_batching_rule, does_nothing_else, out_of_place
 from zygote_lite._batch.structure import (
     CONTAINERS,
     DICT_VIEWS,
@@ -157,11 +155,7 @@ class BatchRun:
         path = f.__code__.co_filename
         entries = [entry_of(x) for x in xs]
         rule = None if tracers_in(kws) else find_rule(f, *entries, **kws)
-        if (
-            rule is not None
-            and not is_batched((xs, kws))
-            and (is_library(path) or _does_nothing_else(f))
-        ):
+        if rule is not None and not is_batched((xs, kws)) and does_nothing_else(f):
             return self.computed(f, xs, kws)
         if is_library(path) or is_installed(path) or (rule is not None and self.around is not None):
             return self.without_batches(f, xs, kws)
@@ -368,11 +362,6 @@ def _are_joined(xs: PositionalOperands) -> bool:
 
 def _is_function(x: Any) -> bool:
     return type(x) is not Tracer and callable(x) and not isinstance(x, type)
-
-
-def _does_nothing_else(f: Any) -> bool:
-    """Return whether nothing is known that a function with a rule does besides."""
-    return effect_of(f)[0] is None and not may_write(f)
 
 
 def _method_bound(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:

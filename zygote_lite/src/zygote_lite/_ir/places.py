@@ -142,11 +142,11 @@ def _is_of_python(path: str) -> bool:
 
 def _is_ours(frame: Any) -> bool:
     """Return whether a frame is of the engine, of NumPy, or of a plugin's rules."""
-    return _are_ours(frame.f_code.co_filename, frame.f_globals.get("__name__"))
+    return are_ours(frame.f_code.co_filename, frame.f_globals.get("__name__"))
 
 
 @functools.cache
-def _are_ours(path: str, module: str | None) -> bool:
+def are_ours(path: str, module: str | None) -> bool:
     """Return whether the functions of a file, and of a module, are ours."""
     package = str(module).partition(".")[0]
     return path.startswith(_HERE) or any(package == p.name for p in rulescore.plugins())
