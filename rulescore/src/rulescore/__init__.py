@@ -6,7 +6,8 @@
 - cotangents: `Tangent`, `accumulate`, `zero`, `stop_gradient`, `goes_by_value`, `flatten`
 - to look at rules: `find_rule`, `find_frule`, `find_batched`, `why`, `plugins`
 - for an AD: `provider_of`, `reason_of`, `generation`, `home_of`, `when_changed`
-- errors: `RuleError`; `rulescore.testing` checks rules
+- errors: `RuleError`
+- modules: `rulescore.testing` checks rules, `rulescore.interop` exports functions to other hosts
 
     >>> import math
     >>> from rulescore import rrule
@@ -19,8 +20,8 @@ one function), `_table` (the look-up), `_changes` (registration) and `_why`; `_d
 of a declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
 kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents;
 `_html` shows them in a notebook); `_plugins` with `_switches`; `_errors` (the kinds of errors, with
-a page about each in `pages`) on `faults`. `testing` checks rules, and `_command` belongs to
-`python -m rulescore`.
+a page about each in `pages`) on `faults`. `testing` checks rules, `interop` exports functions, and
+`_command` belongs to `python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric

@@ -165,7 +165,7 @@ class _Sum:
         """Return a future of the loss, which stays while its code and what it captures do."""
         packed = packed_of(self.loss)
         if self.known[0] is not client or self.known[1] != packed or self.known[2].cancelled():
-            made = client.submit(BatchGradient, packed, self.of_rows, self.mean, pure=False)
+            made = client.submit(_BatchGradient, packed, self.of_rows, self.mean, pure=False)
             self.known = client, packed, made
         return self.known[2]
 
@@ -180,7 +180,7 @@ class _Sum:
         return _Sum, values
 
 
-class BatchGradient:
+class _BatchGradient:
     """The value and the gradient of a loss at one batch, on a worker.
 
     Arguments:
@@ -194,7 +194,7 @@ class BatchGradient:
         self.slope = gradients.value_and_grad(pickle.loads(packed))
 
     def __reduce__(self) -> Any:
-        return BatchGradient, (self.packed, self.of_rows, self.mean)
+        return _BatchGradient, (self.packed, self.of_rows, self.mean)
 
     def __call__(self, params: Any, xs: list[Any], options: dict[str, Any]) -> tuple[Any, ...]:
         """Return the value, the gradient and the number of rows."""

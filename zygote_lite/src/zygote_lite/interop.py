@@ -22,9 +22,6 @@ At = tuple[int, tuple[Any, ...]]
 class Engine(Differentiator):
     """Differentiate functions for a host by this engine, again and again."""
 
-    def __init__(self) -> None:
-        super().__init__()
-
     def pull(
         self, f: Any, xs: tuple[Any, ...], options: dict[str, Any], needed: Sequence[bool]
     ) -> tuple[Any, Any, int]:
@@ -75,17 +72,9 @@ class Engine(Differentiator):
         """Return whether a function can be exported: it has a rule, or Python code."""
         return super().knows(f) or isinstance(f, types.FunctionType)
 
-    def accepts(self, f: Any) -> None:
-        """Raise where calls of a function may not be repeated or left out: it has effects."""
-        effect, _ = effect_of(f)
-        if effect is not None:
-            raise TypeError(
-                f"{name_of(f)} cannot be exported, because {effect}: calls of a function of JAX "
-                "are repeated and left out"
-            )
-
-    def __reduce__(self) -> Any:
-        return Engine, ()
+    def effect(self, f: Any) -> str | None:
+        """Return the effect that calling a function may have, in words, or `None`."""
+        return effect_of(f)[0]
 
 
 BY_ENGINE = Engine()

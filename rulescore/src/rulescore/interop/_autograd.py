@@ -12,8 +12,8 @@ from autograd.tracer import getval, isbox
 from rulescore._naming import name_of
 from rulescore.interop._calls import Call
 from rulescore.interop._derivatives import Derivative, Pushforward
-from rulescore.interop._differentiator import Pull
-from rulescore.interop._functions import ExportedFunction, FunctionAndCall
+from rulescore.interop._differentiator import FunctionAndCall, Pull
+from rulescore.interop._functions import ExportedFunction
 from rulescore.interop._trees import LEAF, flatten, rebuild
 
 _PLAIN = frozenset((np.ndarray, float, np.float64))

@@ -19,6 +19,7 @@ from rulescore.interop._trees import Place, constants, entry_at
 
 Pull = Callable[[Any], Sequence[Any]]
 Back = Callable[[Any], tuple[Any, ...]]
+FunctionAndCall = tuple[Any, tuple[Any, ...], dict[str, Any]]
 AD = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
 _CALLED = (print, input, open)
 _ACTING = ("random", "time", "secrets", "os", "sys", "numpy.random")
@@ -114,7 +115,7 @@ class Differentiator:
 
     def with_keywords(
         self, f: Any, xs: tuple[Any, ...], options: dict[str, Any], is_leaf: Any, constant: Any
-    ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    ) -> FunctionAndCall:
         """Return a call in which no leaf is among the options.
 
         Arguments:
@@ -131,14 +132,19 @@ class Differentiator:
 
     def accepts(self, f: Any) -> None:
         """Raise where calls of a function may not be repeated or left out: it has effects."""
+        effect = self.effect(f)
+        if effect is not None:
+            raise TypeError(
+                f"{name_of(f)} cannot be exported, because {effect}: calls of a function of JAX "
+                "are repeated and left out"
+            )
+
+    def effect(self, f: Any) -> str | None:
+        """Return the effect that calling a function may have, in words, or `None`."""
         owner = getattr(f, "__self__", None)
         module = getattr(f, "__module__", None) or getattr(owner, "__name__", None)
         acts = isinstance(owner, _HOLDERS) or module in _ACTING or any(f is g for g in _CALLED)
-        if acts:
-            raise TypeError(
-                f"{name_of(f)} cannot be exported: it has effects, and calls of a function of JAX "
-                "are repeated and left out"
-            )
+        return "it has effects" if acts else None
 
 
 def without_rule(f: Any, xs: tuple[Any, ...]) -> RuleError:

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rulescore.interop._calls import Call, by_position
-from rulescore.interop._differentiator import Differentiator
+from rulescore.interop._differentiator import Differentiator, FunctionAndCall
 from rulescore.interop._trees import LEAF, flatten
-
-FunctionAndCall = tuple[Any, tuple[Any, ...], dict[str, Any]]
 
 
 class ExportedFunction:

@@ -168,10 +168,10 @@ def shape_of_elements(f: Any, leaves: Sequence[Any]) -> Any:
 class Kept:
     """What the forward pass keeps that is no array: JAX takes it along as it is."""
 
-    __slots__ = ("pull", "structure")
+    __slots__ = ("needed", "pull", "structure")
 
-    def __init__(self, structure: Any, pull: Pull | None) -> None:
-        self.structure, self.pull = structure, pull
+    def __init__(self, structure: Any, needed: tuple[bool, ...], pull: Pull | None) -> None:
+        self.structure, self.needed, self.pull = structure, needed, pull
 
 
 jax.tree_util.register_pytree_node(Kept, lambda kept: ((), kept), lambda kept, _: kept)
@@ -244,18 +244,18 @@ class Bound:
         if not is_concrete(leaves):
             structure, ys = Bound(self.call, self.mode, self.shapes, self.note)(leaves)
             self.structure = structure
-            return ys, (leaves, Kept((structure, needed), None))
+            return ys, (leaves, Kept(structure, needed, None))
         structure, found, pull = self.call.pull(arrays_of(leaves), needed)
         ys = of_values(found, leaves)
         self.structure = structure
         if self.note is not None:
             self.note(leaves, structure, ys)
-        return ys, (leaves, Kept((structure, needed), pull))
+        return ys, (leaves, Kept(structure, needed, pull))
 
     def bwd(self, kept: Any, dys: Any) -> tuple[Any, ...]:
         """Return the cotangents of the leaves."""
         leaves, rest = kept
-        structure, needed = rest.structure
+        structure, needed = rest.structure, rest.needed
         present = [not isinstance(dy, SymbolicZero) and is_inexact(dy) for dy in dys]
         given = [conj(dy) for dy, p in zip(dys, present, strict=True) if p]
         if not given or True not in needed:

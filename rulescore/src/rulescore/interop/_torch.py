@@ -209,8 +209,7 @@ class Task:
 
     def derived(self, call: Call, operands: list[Any]) -> list[Any]:
         """Return what a derivative gives for each leaf, `None` where it gives nothing."""
-        found = applied(call, self.copy, operands)
-        return list(found)
+        return list(applied(call, self.copy, operands))
 
 
 def needed_of(tensors: Sequence[Tensor]) -> list[bool] | None:
