@@ -9,11 +9,11 @@ from rulescore import _changes
 from rulescore._array import Numeric
 from rulescore._declaring.declaration import Declaration, is_being_made
 from rulescore._declaring.examples import Example, Examples
-from rulescore._declaring.parameters import POSITIONAL, parameters_of, sorted_out
+from rulescore._declaring.made import rules_for, rules_of_body
+from rulescore._declaring.parameters import POSITIONAL, parameters_of
 from rulescore._declaring.poles import may_have_poles
-from rulescore._declaring.refusals import Place, Refusals
+from rulescore._declaring.refusals import Refusals
 from rulescore._errors import Fault
-from rulescore._linear import pull_linear
 from rulescore._methods import flatten
 from rulescore._naming import name_of
 from rulescore._origin import Origin
@@ -347,71 +347,8 @@ class RuleSet:
         place, origin = (caller.f_code.co_filename, caller.f_lineno), Origin(caller)
         self._declare((f,), "opted out", types, place=place, origin=origin, options=None)
 
-    def _declare_body(
-        self,
-        functions: tuple[Any, ...],
-        kind: str,
-        body: Any,
-        origin: Origin,
-        argnums: int | tuple[int, ...] | None = None,
-        shifts: tuple[str, ...] = (),
-        refuses: Mapping[str, str] | None = None,
-    ) -> None:
-        place = self._refuse.place_of(body)
-        parameters = parameters_of(body)
-        if kind == "linear":
-            self._refuse.without_cotangent(parameters, place)
-            del parameters[0]
-        found = sorted_out(parameters)
-        if kind in ("forward", "batched") and found.needs_ad:
-            raise self._refuse.error(Fault.PARAMETERS, place, f"a {kind} rule takes no `ad`")
-        if kind == "instance":
-            owner = found.types[0] if found.types else None
-            self._refuse.other_owner(owner, place, body)
-            functions = (owner,)
-        linear = tuple(range(len(found.types))) if argnums is None else argnums
-        linear = (linear,) if isinstance(linear, int) else linear
-        if kind == "linear":
-            self._refuse.misplaced(linear, found, shifts, place)
-        self._declare(
-            functions,
-            kind,
-            found.types,
-            varargs=found.varargs,
-            body=body,
-            place=place,
-            origin=origin,
-            optional=found.optional,
-            optional_names=found.optional_names,
-            options=found.options,
-            needs_ad=found.needs_ad,
-            linear=linear if kind == "linear" else (),
-            shifts=frozenset(shifts),
-            refuses=self._refuse.unknown(refuses or {}, parameters[: len(found.types)], place),
-            reverse=pull_linear if kind == "linear" else None,
-        )
+    def _declare_body(self, *given: Any, **more: Any) -> None:
+        _changes.declare(self, rules_of_body(self._refuse, *given, **more))
 
-    def _declare(
-        self,
-        functions: tuple[Any, ...],
-        kind: str,
-        types: tuple[Any, ...],
-        *,
-        place: Place,
-        body: Any = None,
-        varargs: Any = None,
-        optional: tuple[Any, ...] = (),
-        **more: Any,
-    ) -> None:
-        """Add one rule for each of the functions, or none of them."""
-        self._refuse.nameless(functions, place)
-        self._refuse.in_place(functions, kind, place)
-        for annotation in (*types, *optional, varargs):
-            self._refuse.unfaithful(annotation, place, functions[0])
-        rules = {  # by identity: np.abs and np.absolute are one function
-            id(f): Rule(
-                f, kind, types, varargs, body or f, self.name, *place, optional=optional, **more
-            )
-            for f in functions
-        }
-        _changes.declare(self, list(rules.values()))
+    def _declare(self, *given: Any, **more: Any) -> None:
+        _changes.declare(self, rules_for(self._refuse, *given, **more))
