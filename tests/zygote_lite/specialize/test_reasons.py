@@ -426,14 +426,14 @@ def has_a_parameter_named_math(math):
 
 HEAD = """# What transformed code may assume
 
-Code is transformed for the types of its arguments, the rules, and the globals that it read; guards
-at entry test that they are as they were. Beyond that it assumes that none of the conditions in the
-first table occurs. Each is tested when the code is made, or as it runs; where it occurs, the tape
-answers. The first line of `code_adjoint(f, *xs)` and `zygote_lite.testing.why_recorded(f, *xs)` end
-with the name, and each has a program that provokes it in
-`tests/zygote_lite/specialize/test_reasons.py`.
+Transformed code is made for the types of its arguments, the rules, and the globals that it has
+read. Guards at its entry check that these are unchanged. The code also relies on the absence of the
+conditions in the first table. Each of them is checked when the code is made, or while it runs; if
+one occurs, the gradient is computed on the tape. The first line of `code_adjoint(f, *xs)`, and
+`zygote_lite.testing.why_recorded(f, *xs)`, end with the name of the condition.
+`tests/zygote_lite/specialize/test_reasons.py` has a program for each.
 
-The second table has what could be transformed, and is not: nobody wrote it.
+The second table lists what could be transformed, but is not implemented yet.
 """
 
 
@@ -441,15 +441,15 @@ TAIL = """
 ## Output
 
 What a function writes (by `print`, `logging`, to streams, files, warnings, progress bars) is no
-part of its value: it is run once, in order, and no gradient passes through it. So the tape refuses
-that it is read again in the same call. It sees what is read from the stream, or from another one
-over the same file; each file that Python opens, under whatever name, in C and in threads too; what
-maps it into memory; and each process that is started. An audit hook of Python's tells it, which is
-installed when a file is first written to, and stays: `id(...)` takes about 0.2 µs longer from then
-on. It assumes that
+part of its value: the output happens once, in order, and no gradient passes through it. So the tape
+refuses to let a call read its own output again. It notices reads from the stream, or from another
+stream over the same file; each file that Python opens, under whatever name, also in C and in
+threads; mappings of the file into memory; and each process that is started. It uses one of Python's
+audit hooks, which is installed when a file is first written to, and stays: `id(...)` takes about
+0.2 µs longer from then on. It assumes that
 
-- a process that is there already reads none of it and answers, nor does the other end of standard
-  output;
+- no process that was started before reads the output and sends something back, and neither does the
+  other end of standard output;
 - a library in C that opens files without Python (HDF5, say) is not given the name of such a file;
 - nobody opens the file that standard output was sent to when Python was started;
 - `Console.print` and `Progress.update` of rich, `set_description` and `set_postfix` of tqdm, and

@@ -24,7 +24,7 @@ class UnsupportedSyntaxError(DifferentiationError, SyntaxError):
 
 
 class NoRuleError(DifferentiationError, TypeError):
-    """Tell that a function has neither a rule nor Python source, and a gradient passes it."""
+    """Tell that a gradient passes through a function that has neither a rule nor Python source."""
 
 
 class NoSourceError(DifferentiationError, OSError):

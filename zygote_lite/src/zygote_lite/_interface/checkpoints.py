@@ -41,14 +41,14 @@ class Checkpointed:
 
 
 def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
-    """Return `f` as a function that is run again in the reverse pass, to spare memory.
+    """Return `f` as a function that is run again in the reverse pass, to save memory.
 
     Arguments:
         f: a function without effects, of any arguments.
 
-    What `f` computes on its way is not kept for the reverse pass: only its arguments are, and what
-    it returns. It may call other checkpointed functions. Raises `DifferentiationError` where it
-    has effects that would happen twice: output, random draws, changes of what it was given or of
+    The intermediate values of `f` are not kept for the reverse pass: only its arguments are, and
+    what it returns. It may call other checkpointed functions. Raises `DifferentiationError` where
+    it has effects that would happen twice: output, random draws, changes of what it was given or of
     variables around it; and in the reverse pass, where it does not give the same value again.
     (JAX's `checkpoint`.)
     """

@@ -105,11 +105,11 @@ def hessian(
         argnums: the argument to differentiate twice, by position or name; or several.
         argnum: the same; deprecated.
 
-    The Hessian has the shape of the argument twice. That by
-    a dict is a dict of dicts: `H["w"]["b"]` is what `∂f/∂w` has for its derivative by `b`; that by
-    an object is a `Tangent` of such; that by several arguments is a tuple of tuples. The gradient
-    is differentiated in reverse once for each entry. Raises `TypeError` where the value is not a
-    real number, or complex numbers are inside.
+    The Hessian has the shape of the argument twice. That by a dict is a dict of dicts:
+    `H["w"]["b"]` is the derivative of `∂f/∂w` with respect to `b`; that by an object is a `Tangent`
+    of Tangents; that by several arguments is a tuple of tuples. The gradient is differentiated in
+    reverse once for each entry. Raises `TypeError` where the value is not a real number, or complex
+    numbers are inside.
     """
     argnums = _spelled(argnums, argnum)
     derivative = grad(f, argnums)

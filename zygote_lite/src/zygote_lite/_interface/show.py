@@ -174,18 +174,18 @@ def _function_of(f: Any) -> types.FunctionType:
 
 @entry
 def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
-    """Return how each call of `f(*xs, **kws)` was resolved, one a line, in order.
+    """Return how each call of `f(*xs, **kws)` was resolved, one line for each call, in order.
 
     Arguments:
         f: the function, which is run once, on a tape.
         xs, kws: its arguments.
         argnums: the arguments to differentiate, by position or name; without it all.
 
-    A line has the place of the call, the call, and the rule (plugin, file, line) that answered
-    it, or that its source was recorded. What nothing active went into, and operations of the
-    engine's own, are left out. Where there is transformed code for these types, which has the same
-    rules, the lines of `f` and of the functions that it leaves to the tape say so; else the first
-    says why there is none. Errors are those of the gradient.
+    A line has the place of the call, the call, and the rule (plugin, file, line) that answered it,
+    or that its source was recorded. Calls that no differentiated value went into, and operations of
+    the engine's own, are left out. Where there is transformed code for these types, which has the
+    same rules, the lines of `f` and of the functions that it leaves to the tape say so; else the
+    first says why there is none. Errors are those of the gradient.
     """
     lines = resolutions(f, xs, kws, argnums)
     if not lines:

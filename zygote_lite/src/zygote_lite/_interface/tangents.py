@@ -37,10 +37,9 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         tangents: one for each argument, of the form of its gradient: of its shape, a list for a
             list, a `Tangent` for an object; `None` is a zero.
 
-    The tangent of the value is of its form, with zeros where it does not depend on what moves. The
-    cost does not grow with the number of the arguments. Raises `TypeError` where a tangent does not
-    fit its argument. (JAX's `jvp`; the pair that ChainRules'
-    `frule` gives.)
+    The tangent of the value has its form, with zeros where the value does not depend on an argument
+    with a tangent. The cost does not grow with the number of arguments. Raises `TypeError` where a
+    tangent does not fit its argument. (JAX's `jvp`; the pair that ChainRules' `frule` gives.)
     """
     try:
         if type(f) is FunctionType and not (watching.count or f.__dict__):

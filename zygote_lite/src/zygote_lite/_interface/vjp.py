@@ -67,8 +67,9 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
 
     `back(dy)` returns a tuple with one cotangent for each argument, with zeros of the argument's
     kind where nothing depends on it; only what cannot have a gradient (text) has `None`. It is
-    `pullback` by JAX's words, which has `None` there, and gives first the gradient of `f` itself:
-    of what a closure captures, or of an object's fields. Nothing is spent on these here.
+    `pullback` with JAX's conventions: `pullback` returns `None` there, and returns the gradient of
+    `f` itself first, with respect to what a closure captures or to an object's fields. `vjp` does
+    not compute that.
     """
     try:
         f = original(f)
