@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import fft as sf
 
+from rules_scipy.shared.batches import along_axis
 from rules_scipy.shared.transforms import (
     ADJOINT_NORM,
     axes_of,
@@ -131,3 +132,9 @@ if sf.fftfreq is not np.fft.fftfreq:
     declare_frequencies(sf.fftfreq)
     declare_frequencies(sf.rfftfreq)
 rule.without_rule("it runs SciPy's tests", "scipy.fft.test")
+
+
+# -- of batches
+
+for _f in (sf.fft, sf.ifft, sf.rfft, sf.irfft, sf.hfft, sf.ihfft):
+    rule.batched(_f)(along_axis(_f))

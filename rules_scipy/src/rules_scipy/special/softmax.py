@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import special as sp
 
-from rulescore import Numeric, RuleSet, project
+from rules_scipy.shared.batches import behind, called, over_axes
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.softmax")
 
@@ -81,3 +82,14 @@ def spread(dy, axis, keepdims):
     if keepdims or axis is None:
         return dy
     return np.expand_dims(dy, axis)
+
+
+# -- of batches
+
+for _f in (sp.softmax, sp.log_softmax):
+    rule.batched(_f)(over_axes(_f))
+
+
+@rule.batched(sp.logsumexp)
+def _(a: Array, axis=None, *, keepdims=False):
+    return called(sp.logsumexp, a, axis=behind(axis, a), keepdims=keepdims)
