@@ -104,3 +104,13 @@ def test_classes_along_another_axis():
                 return f(p, t, axis=axis)
 
             assert_same(vmap(g)(P, T), [g(p, t) for p, t in zip(P, T, strict=True)])
+
+
+def test_numbers_of_python_do_not_widen_arrays():
+    narrow, a = P.astype("f4"), np.array([0.3, 0.6])
+    for f in (
+        lambda x, a: np.where(x > 0, x, float(a)),
+        lambda x, a: nn.mse(x, float(a)),
+        lambda x, a: nn.mse(float(a), 0.5) * x,
+    ):
+        assert_same(vmap(f)(narrow, a), [f(x, b) for x, b in zip(narrow, a, strict=True)])

@@ -91,12 +91,17 @@ def _by_found_rule(run: Any, rule: Any, f: Any, xs: tuple[Any, ...], kws: dict[s
             return NotImplemented
         else:
             operands.append(x)
+    plain = getattr(f, "__module__", None) in ("math", "cmath")
+    if not plain and any(type(x) is Tracer and x.plain for x in xs):
+        entries = [entry_of(x) for x in xs]
+        if any(str(getattr(entry, "dtype", "")) in _NARROW for entry in entries):
+            raise NotBatched(f"{where()}: {name_of(f)} of a Python number and of a narrow array")
+        plain = type(f(*entries, **kws)) in (float, int, complex)
     y = _carried_out(run.by_body, name_of(f), rule.body, tuple(operands), kws)
     if y is NotImplemented:
         raise NotBatched(f"{where()}: the batching rule of {name_of(f)} is not for this call")
     note_resolution(f, tuple(entry_of(x) for x in xs), f"batching rule of {rule.place}")
-    module = getattr(f, "__module__", None)
-    return _as_batch(run, y, rule, plain=module in ("math", "cmath"))
+    return _as_batch(run, y, rule, plain)
 
 
 def _carried_out(how: Any, name: str, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
