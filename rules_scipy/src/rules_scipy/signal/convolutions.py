@@ -28,7 +28,7 @@ def turned(x, axes=None):
     return np.conj(np.flip(x, axes))
 
 
-def in_full(dy, first, second, mode, middle=1):
+def in_full(dy, first, second, mode, middle=1, axes=None):
     """Return the cotangent of a full convolution from that of the part that a mode takes of it.
 
     Arguments:
@@ -36,9 +36,14 @@ def in_full(dy, first, second, mode, middle=1):
         first, second: the shapes of the inputs.
         mode: the mode.
         middle: what is taken from an even length to find the middle.
+        axes: the axes along which it is convolved, or all; along others the inputs are broadcast.
     """
+    along = range(len(first)) if axes is None else np.atleast_1d(axes) % len(first)
     widths = []
-    for n, m, size in zip(first, second, np.shape(dy), strict=True):
+    for axis, (n, m, size) in enumerate(zip(first, second, np.shape(dy), strict=True)):
+        if axis not in along:
+            widths.append((0, 0))
+            continue
         full = n + m - 1
         begin = (m - middle) // 2 if mode == "same" and size == n else (full - size) // 2
         widths.append((begin, full - size - begin))
@@ -60,7 +65,7 @@ def pulled(y, in1, in2, mode, is_correlation, valid, axes=None):
     is_empty = 0 in (*first, *second)
 
     def into_full(dy):
-        return dy if is_empty else in_full(dy, first, second, mode)
+        return dy if is_empty else in_full(dy, first, second, mode, axes=axes)
 
     def by_first(full):
         if is_empty:
@@ -146,12 +151,12 @@ def in_the_plane(y, in1, in2, mode, boundary, fillvalue, is_correlation):
         return project(folded(ss.convolve2d(full, other), widths, border), in1)
 
     def by_second(full):
-        if is_empty:
+        if 0 in second or not np.size(full) or (is_empty and not fillvalue):
             return project(np.zeros(second), in2)
         if border == "constant" and not fillvalue:
             found = ss.convolve2d(full, turned(np.asarray(in1)), "valid")
         else:
-            ext = bordered(np.asarray(in1), widths, border, fillvalue)
+            ext = bordered(np.asarray(in1, y.dtype), widths, border, fillvalue)
             found = ss.convolve2d(turned(ext), full, "valid")
         return project(turned(found) if is_correlation else found, in2)
 

@@ -20,6 +20,8 @@ for f in (ss.fftconvolve, ss.oaconvolve):
     rule.example(f, SIGNAL, KERNEL)
     rule.example(f, KERNEL, COMPLEX, "same")
     rule.example(f, IMAGE, SPOT[:1], "valid", axes=1)
+    for mode in ("full", "same", "valid"):
+        rule.example(f, IMAGE, IMAGE[:, 1:3], mode, axes=-1)
     rule.example(f, SPOT[:, :1], COMPLEX_SPOT, "same")
     rule.example(f, np.tile(SIGNAL, 8), KERNEL[:2], "full")
     rule.example(f, np.array([]), KERNEL)
@@ -27,6 +29,9 @@ for f in (ss.convolve2d, ss.correlate2d):
     for mode in ("full", "same"):
         for boundary in ("fill", "wrap", "symm"):
             rule.example(f, IMAGE, COMPLEX_SPOT, mode, boundary, 0.7)
+    rule.example(f, np.arange(6).reshape(2, 3), SPOT, fillvalue=0.7)
+    rule.example(f, IMAGE, COMPLEX_SPOT, fillvalue=0.7 + 0.2j)
+    rule.example(f, IMAGE[:0], SPOT, fillvalue=0.7)
     rule.example(f, SPOT, IMAGE, "same", "symm")
     rule.example(f, SPOT, IMAGE, "same")
     rule.example(f, IMAGE, COMPLEX_SPOT, "valid")
