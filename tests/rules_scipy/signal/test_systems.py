@@ -36,6 +36,7 @@ def test_simulations(interp):
             A, B, C, D, U, np.array([0.3, -0.2]))  # fmt: skip
     compare(lambda b, a, u: total(ss.lsim((b, a), u, T, interp=interp)), *TF, U)
     compare(lambda u: total(ss.lsim(ss.lti(*TF), u, T, interp=interp)), U)
+    compare(lambda u: sum(map(np.sum, ss.lsim(TF, u, list(T), interp=interp))), U)
 
 
 def test_an_input_of_zeros_has_a_gradient():

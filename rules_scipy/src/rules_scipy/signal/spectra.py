@@ -115,7 +115,8 @@ def finished(pulled, given):
 
 def of_window(dparts, parts):
     """Return the cotangent of a window from that of windowed segments."""
-    return np.sum(np.real(dparts * np.conj(parts)), tuple(range(parts.ndim - 1)))
+    product = np.real(dparts * np.conj(parts))  # one of two signals may be broadcast
+    return np.sum(product, tuple(range(product.ndim - 1)))
 
 
 def averaged_back(dp, products, average):
@@ -160,7 +161,7 @@ def _(ad, found, given):
         for one, other, power, d in each:
             own = {**given, "x": given[one], "y": given[other]}
             back = powers(ss.csd, (freqs, power), own, one == other)
-            for name, dx in back((None, d)).items():
+            for name, dx in back((None, project(d, power))).items():
                 name = {"x": one, "y": other}.get(name, name)
                 total[name] = dx if total.get(name) is None else total[name] + np.asarray(dx)
         return {name: project(dx, given[name]) for name, dx in total.items()}
@@ -273,6 +274,8 @@ def _(ad, found, given):
         nfft = length if onesided and length == natural + 1 else natural
     step = length - (length // 2 if given["noverlap"] is None else int(given["noverlap"]))
     w = np.asarray(window) if is_array(window) else ss.get_window(window, length)
+    if np.iscomplexobj(w):
+        raise NotImplementedError("scipy.signal.istft has no rule for complex windows")
     size, fs = length + (count - 1) * step, float(given["fs"])
     norm = np.zeros(size)
     for i in range(count):

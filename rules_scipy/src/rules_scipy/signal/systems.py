@@ -154,6 +154,7 @@ def _(ad, found, given):
         dy = None if dy is None else np.reshape(dy, np.shape(y))
         dx = None if dx is None else np.reshape(dx, np.shape(x))
         _, dsystem, dinputs, dtimes, dfirst, _ = back((dy, dx))
+        dt = None if dt is None else project(dt, times)
         pulled = {"system": dsystem, "T": accumulate(dtimes, dt), "X0": dfirst}
         return pulled if a_number else {**pulled, "U": dinputs}
 
