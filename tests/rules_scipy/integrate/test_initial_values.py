@@ -228,3 +228,11 @@ def test_args_may_be_an_array_whose_entries_are_arguments(method):
     for _ in range(3):
         found = gradient(f, np.array([1.3, 0.2]))[0]
         np.testing.assert_allclose(found, [-np.exp(-1.3), 0.0], rtol=1e-5)
+
+
+def test_a_time_outside_of_the_interval_has_the_slope_of_the_polynomial():
+    def beyond(t):
+        return si.solve_ivp(lambda t, y: -y, (0, 1), [1.0], dense_output=True, rtol=1e-7).sol(t)[0]
+
+    difference = (beyond(-0.05 + 1e-5) - beyond(-0.05 - 1e-5)) / 2e-5
+    np.testing.assert_allclose(gradient(beyond, -0.05)[0], difference, rtol=1e-6)

@@ -49,3 +49,10 @@ def test_rotations(name):
     steps = 1e-5 * np.eye(x.size).reshape(-1, *x.shape)
     expected = np.reshape([(f(x + e) - f(x - e)) / 2e-5 for e in steps], x.shape)
     np.testing.assert_allclose(gradient(f, x)[0], expected, atol=1e-8, rtol=1e-7)
+
+
+def test_the_inverse_power_keeps_the_sign_of_the_quaternion():
+    q, weights = np.array([0.5, 0.1, -0.5, -0.7]), np.array([1.0, 2.0, -0.5, 3.0])
+    by_power = gradient(lambda q: weights @ (Rotation.from_quat(q) ** -1).as_quat(), q)[0]
+    by_inverse = gradient(lambda q: weights @ Rotation.from_quat(q).inv().as_quat(), q)[0]
+    np.testing.assert_allclose(by_power, by_inverse, atol=1e-12)

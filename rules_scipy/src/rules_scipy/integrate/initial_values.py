@@ -269,9 +269,13 @@ def slopes(sol, times):
 
 
 def slope(piece, t):
-    """Return the derivative of the solution within a step, where it is a polynomial."""
+    """Return the derivative of the solution within a step, where it is a polynomial.
+
+    Beyond the ends it is fitted as far as `t`: there a fit to the step would blow up rounding.
+    """
     half, middle = (piece.t - piece.t_old) / 2, (piece.t + piece.t_old) / 2
     if not half:
         return np.zeros_like(piece(t))
+    half = max(abs(half), abs(t - middle))
     fitted = chebyshev.chebfit(NODES, piece(middle + half * NODES).T, DEGREE)
     return chebyshev.chebval((t - middle) / half, chebyshev.chebder(fitted)) / half

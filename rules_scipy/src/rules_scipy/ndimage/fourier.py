@@ -33,7 +33,12 @@ def gaussian(s, f):
 
 
 def box(s, f):
-    """Return the transform of a mean over `s` entries, and its derivative by `s`."""
+    """Return the transform of a mean over `s` entries, and its derivative by `s`.
+
+    SciPy takes the mean frequency alone where `s` is not positive: a constant.
+    """
+    if s <= 0:
+        return np.where(f == 0, 1.0, 0.0), np.zeros_like(f)
     x = np.pi * s * f
     small = np.abs(x) < 1e-3
     large = np.where(small, 1.0, x)

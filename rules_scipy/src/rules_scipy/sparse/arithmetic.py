@@ -305,10 +305,14 @@ for astype in methods("astype"):
 
     @rule(astype)
     def _(a: Sparse, dtype: object, casting="unsafe", copy=True, *, _f=astype):
-        y = _f(a, dtype, casting, copy)
+        if a.dtype == np.dtype(dtype):
+            y, once = _f(a, dtype, casting, copy), a
+        else:  # SciPy sums up what it converts
+            once = summed(a)
+            y = _f(once, dtype, casting, copy)
         if y.dtype.kind not in "fc":
             return y, None
-        return y, lambda dy: (project(filled(a, stored(dy)), a), None)
+        return y, lambda dy: (project(filled(once, stored(dy)), a), None)
 
 
 # -- steps: SciPy would sum up the array in place, and with it what is differentiated ------------

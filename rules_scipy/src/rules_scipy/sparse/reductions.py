@@ -79,19 +79,19 @@ for trace in methods("trace"):
 def _(x: Sparse, ord=None, axis=None):
     y = spl.norm(unshared(x), ord, axis)
     a = summed(x.tocoo() if x.format == "dia" else x)
+    along, order = axes_of_norm(axis, x.ndim)
 
     def pullback(dy):
         values = stored(a)
         size = np.abs(values)
         phase = np.where(size == 0, 0.0, values / np.where(size == 0, 1.0, size))
-        along = None if axis is None or np.ndim(axis) else axis
         if ord in (("fro", "f", None) if along is None else (2, None)):
             at = at_places(y, along, a)
             slope = np.where(at == 0, 0.0, values / np.where(at == 0, 1.0, at))
         elif along is not None and ord == 1:
             slope = phase
         elif along is None and ord in (1, np.inf):
-            slope = phase * largest_sums(a, size, 0 if ord == 1 else 1)
+            slope = phase * largest_sums(a, size, order[0 if ord == 1 else 1])
         else:
             raise NotImplementedError(
                 f"scipy.sparse.linalg.norm has no rule for ord={ord!r} and axis={axis!r}"
@@ -101,6 +101,13 @@ def _(x: Sparse, ord=None, axis=None):
     return y, pullback
 
 
+def axes_of_norm(axis, ndim):
+    """Return the axis of a vector norm, or `None` and both axes of a matrix norm in order."""
+    axes = tuple(range(ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple([k % ndim for k in axes])
+    return (axes[0], axes) if len(axes) == 1 else (None, axes)
+
+
 def largest_sums(a, size, axis):
     """Return which numbers are in a column (or row) of the largest sum; ties share."""
     sums = np.bincount(coordinates(a)[1 - axis], np.asarray(size), a.shape[1 - axis])
@@ -108,4 +115,4 @@ def largest_sums(a, size, axis):
     return (ties / np.sum(ties))[coordinates(a)[1 - axis]]
 
 
-rule.constant(largest_sums)
+rule.constant(largest_sums, axes_of_norm)

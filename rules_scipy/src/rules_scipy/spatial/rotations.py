@@ -81,7 +81,10 @@ def _(quat: ArrayLike, n: ArrayLike):
 
     def shared(dy):
         r = np.asarray(compiled.as_rotvec(quat))
-        return from_vector_back(dy, np.asarray(n) * r), r
+        turned = np.asarray(n) * r
+        # SciPy leaves the sign of a quaternion for 1 and -1, and chooses it for others
+        sign = np.sign(dot(np.asarray(compiled.from_rotvec(turned)), y))
+        return from_vector_back(sign * dy, turned), r
 
     def dquat(found):
         return project(to_vector_back(np.asarray(n) * found[0], np.asarray(quat)), quat)

@@ -15,3 +15,4 @@ for f in (nd.fourier_gaussian, nd.fourier_uniform, nd.fourier_shift):
 for x in (SPECTRUM, COMPLEX):
     rule.example(nd.fourier_ellipsoid, x, 2)
     rule.example(nd.fourier_ellipsoid, x, 2, n=6)
+rule.example(nd.fourier_uniform, SPECTRUM, [-0.4, 1.3])

@@ -41,3 +41,4 @@ rule.example(operator.pow, abs(CSR), 2.5)
 for name in ("conj", "conjugate", "real", "imag"):
     rule.example(getattr(sp.csr_array, name), COMPLEX)
 rule.example(sp.csr_matrix.astype, MATRIX, complex)
+rule.example(type(REPEATED).astype, REPEATED, complex)

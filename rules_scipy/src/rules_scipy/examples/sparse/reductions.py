@@ -16,5 +16,6 @@ for a in (CSR, DIA):
     rule.example(type(a).trace, a, offset=1)
 for ord in (None, 1, np.inf, "fro"):
     rule.example(spl.norm, COMPLEX, ord)
+    rule.example(spl.norm, COMPLEX, ord, axis=(1, 0))
 for ord in (None, 1):
     rule.example(spl.norm, DIA, ord, axis=1)
