@@ -23,6 +23,7 @@ MATRIX = {
     "all": ["rules_base", "rules_nnlib", "rules_scipy"],
 }
 DISTRIBUTIONS = ["rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite"]
+OF_HOSTS = ["rules_torch", "rules_jax"]  # in the matrix of `interop`, which has the hosts
 WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
 OLDEST_SCIPY, NEWEST_SCIPY = "1.17", "1.18"  # the ends of the range that `rules_scipy` is for
 THIRD_PARTY = "rules_haversine"
@@ -263,10 +264,14 @@ def ported(session):
 @nox.session
 def interop(session):
     """Check functions that are exported to PyTorch, JAX and autograd, by these, and their pages."""
-    session.install("-r", "requirements-interop.txt")
+    session.install("-r", "requirements-interop.txt", "pip")
     hosts = ["tests/interop", "tests/rulescore/test_interop.py", "tests/rulescore/test_errors.py"]
     session.run("pytest", "-rs", "-n", "auto", *(session.posargs or hosts))
     session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "other_hosts")
+    if not session.posargs:  # what is not installed has no rules
+        ask_which_rules_answer(session, [*MATRIX["all"], *OF_HOSTS])
+        session.run("python", "-m", "pip", "uninstall", "-qy", *OF_HOSTS)
+        ask_which_rules_answer(session, MATRIX["all"])
 
 
 @nox.session

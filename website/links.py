@@ -8,7 +8,8 @@ import posixpath
 import re
 from collections.abc import Callable
 
-DISTRIBUTIONS = ("rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite")
+DISTRIBUTIONS = ("rulescore", "rules_base", "rules_nnlib", "rules_scipy", "rules_torch",
+                 "rules_jax", "zygote_lite")  # fmt: skip
 PAGES = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",

@@ -15,7 +15,7 @@ import pytest
 
 from rulescore import find_rule, plugins, rrule
 
-KNOWN = ["rules_base", "rules_nnlib", "rules_scipy", "rules_haversine"]
+KNOWN = ["rules_base", "rules_nnlib", "rules_scipy", "rules_torch", "rules_jax", "rules_haversine"]
 
 
 def is_installed(name):

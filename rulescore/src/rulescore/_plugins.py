@@ -310,6 +310,8 @@ _table._load = _load
 _PUBLISHED = {
     "rules_base": ("builtins", "cmath", "math", "numpy", "operator", "_operator", "statistics"),
     "rules_nnlib": ("rules_nnlib",),
+    "rules_torch": ("torch",),
+    "rules_jax": ("jax",),
     "rules_scipy": ("scipy.fft", "scipy.fftpack", "scipy.linalg", "scipy.special", "scipy.stats"),
 }
 

@@ -1,0 +1,34 @@
+"""Calls of JAX inside NumPy code, differentiated by JAX.
+
+`numpy(f)` makes a function of NumPy's arrays of a function of JAX. Its rule is imported when
+JAX has been.
+"""
+
+from typing import Any
+
+from rulescore import Section, hookimpl
+
+__all__ = ["numpy"]
+__version__ = "0.1.0"
+__tracebackhide__ = True  # a rule runs in place of its function: see the README of rulescore
+
+
+def numpy(f: Any) -> Any:
+    """Return a function of NumPy's arrays that calls a function of JAX.
+
+    Arguments:
+        f: a function of JAX's arrays, such as `jax.jit` returns. It is given arrays and floats as
+            arrays of JAX, also those in trees that JAX knows, and returns arrays or trees of them.
+
+    What is returned are arrays of NumPy that can be written into. Keyword arguments are options,
+    which have no gradient.
+    """
+    from rules_jax.calls import Numpy
+
+    return Numpy(f)
+
+
+@hookimpl
+def rulescore_rules() -> list[Section]:
+    """Return the rules of this plugin, to be imported when JAX has been."""
+    return [Section("jax", "rules_jax.calls")]

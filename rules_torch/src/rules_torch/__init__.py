@@ -1,0 +1,35 @@
+"""Calls of PyTorch inside NumPy code, differentiated by PyTorch.
+
+`numpy(f)` makes a function of NumPy's arrays of a function of PyTorch. Its rule is imported when
+PyTorch has been.
+"""
+
+from typing import Any
+
+from rulescore import Section, hookimpl
+
+__all__ = ["numpy"]
+__version__ = "0.1.0"
+__tracebackhide__ = True  # a rule runs in place of its function: see the README of rulescore
+
+
+def numpy(f: Any) -> Any:
+    """Return a function of NumPy's arrays that calls a function of PyTorch.
+
+    Arguments:
+        f: a `torch.nn.Module`, or a function of tensors. It is given arrays and floats as tensors,
+            also those in tuples, lists and dicts, and returns tensors, or such trees of them.
+
+    A writable array shares its memory with its tensor: a function that writes into its arguments is
+    refused. The cotangent of a module is a `Tangent` of its parameters, as arrays, by the names of
+    `named_parameters`; those that need no gradient have `None`.
+    """
+    from rules_torch.calls import Numpy
+
+    return Numpy(f)
+
+
+@hookimpl
+def rulescore_rules() -> list[Section]:
+    """Return the rules of this plugin, to be imported when PyTorch has been."""
+    return [Section("torch", "rules_torch.calls")]

@@ -1,0 +1,251 @@
+"""Modules of PyTorch and functions of JAX inside NumPy code, beside their own gradients."""
+
+import concurrent.futures
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+from rulescore import plugins, rrule
+from zygote_lite import NoRuleError, gradient, value_and_grad
+from zygote_lite.testing import compared
+
+torch = pytest.importorskip("torch", reason="PyTorch is not here: `nox -s interop` installs it")
+jax = pytest.importorskip("jax", reason="JAX is not here: `nox -s interop` installs it")
+rules_torch = pytest.importorskip("rules_torch", reason="the plugin for PyTorch is not installed")
+rules_jax = pytest.importorskip("rules_jax", reason="the plugin for JAX is not installed")
+jnp = jax.numpy
+pytestmark = pytest.mark.filterwarnings("default")
+X = np.linspace(-1.0, 1.5, 6).reshape(3, 2)
+BOTH = {"torch": (rules_torch.numpy, torch), "jax": (rules_jax.numpy, jnp)}
+REFUSALS = (NoRuleError, NotImplementedError, RuntimeError)
+
+
+@pytest.fixture(autouse=True)
+def in_double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture(params=BOTH)
+def host(request):
+    """Give the function that makes a function of arrays, and the module with `sin` and others."""
+    return BOTH[request.param]
+
+
+def network(dtype=torch.float64):
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)).to(
+        dtype
+    )
+
+
+def test_the_rules_are_those_of_the_plugins():
+    assert {"rules_torch", "rules_jax"} <= {p.name for p in plugins() if p.rulesets}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_module_by_its_parameters_and_its_input(dtype):
+    model = network(dtype)
+    model[0].bias.requires_grad_(False)
+    x = X.astype(np.float32 if dtype == torch.float32 else np.float64)
+
+    def loss(model, x):
+        y = rules_torch.numpy(model)(np.sin(x))
+        return np.sum(y**2)
+
+    for _ in range(3):  # recorded, and transformed
+        dmodel, dx = gradient(loss, model, x)
+    assert all(p.grad is None for p in model.parameters())
+    assert [p.requires_grad for p in model.parameters()] == [True, False, True, True]
+    t = torch.tensor(x, requires_grad=True)
+    (model(torch.sin(t)) ** 2).sum().backward()
+    assert dx.dtype == x.dtype
+    np.testing.assert_allclose(dx, t.grad.numpy(), rtol=1e-5)
+    assert list(dmodel) == [name for name, _ in model.named_parameters()]
+    assert dmodel["0.bias"] is None
+    for name, p in model.named_parameters():
+        if p.grad is not None:
+            np.testing.assert_allclose(dmodel[name], p.grad.numpy(), rtol=1e-5)
+
+
+def test_the_gradient_is_that_of_differences(host):
+    numpy, xp = host
+    f = numpy(lambda a, b: {"sum": xp.sin(a) + b * a, "both": (xp.sum(a * a), b)})
+
+    def loss(x, b):
+        y = f(x, b)
+        total, same = y["both"]
+        return np.sum(y["sum"] * x) + total * same
+
+    with compared():
+        dx, db = gradient(loss, X, 0.3)
+    h = 1e-6
+    step = np.zeros_like(X)
+    step[1, 0] = h
+    assert dx[1, 0] == pytest.approx((loss(X + step, 0.3) - loss(X - step, 0.3)) / (2 * h))
+    assert db == pytest.approx((loss(X, 0.3 + h) - loss(X, 0.3 - h)) / (2 * h))
+
+
+def test_complex_numbers_have_the_convention_of_the_rules(host):
+    numpy, xp = host
+    z = np.array([1.0 + 2.0j, -0.5j])
+    y, back = rrule(numpy(lambda z: z * z), z)
+    assert np.array_equal(y, z * z)
+    assert np.allclose(back(np.array([1.0j, 2.0]))[1], np.conj(2 * z) * [1.0j, 2.0])
+    _, back = rrule(numpy(lambda z: xp.abs(z) ** 2), z)
+    assert np.allclose(back(np.ones(2))[1], 2 * z)
+
+
+def test_what_is_returned_shares_no_memory(host):
+    same = host[0](lambda x: x)
+
+    def overwritten(x):
+        y = same(x)
+        y[0] = 7.0
+        x = x * 1.0
+        x[1] = 5.0
+        return np.sum(y * y) + np.sum(x)
+
+    x = X.copy()
+    assert np.array_equal(
+        gradient(overwritten, x)[0], [[1, 1], [2 * v for v in X[1]], 2 * X[2] + 1]
+    )
+    assert np.array_equal(x, X)
+
+
+def test_an_argument_that_is_overwritten_later(host):
+    square = host[0](lambda x: x * x)
+
+    def f(x):
+        a = np.array(x)
+        y = square(a)
+        a[:] = 100.0
+        return np.sum(y) + np.sum(square(a))
+
+    assert np.array_equal(gradient(f, X)[0], 2 * X)
+
+
+@pytest.mark.parametrize(
+    "x", [X[::-1, ::2], np.zeros((0, 2)), np.array(0.5), np.float64(0.5), 0.25]
+)
+def test_other_arrays_and_numbers(host, x):
+    f = host[0](lambda t: t * t)
+    y, back = rrule(f, x)
+    assert np.array_equal(y, np.multiply(x, x))
+    dx = back(np.ones_like(y))[1]
+    assert np.shape(dx) == np.shape(x)
+    assert np.array_equal(dx, 2 * np.asarray(x))
+
+
+def test_an_array_that_cannot_be_written_into(host):
+    x = X.copy()
+    x.setflags(write=False)
+    assert np.array_equal(gradient(lambda x: np.sum(host[0](lambda t: t * t)(x)), x)[0], 2 * X)
+
+
+def test_what_the_value_does_not_depend_on_has_no_gradient(host):
+    _, back = rrule(host[0](lambda a, b: a * 2), X, X)
+    da, db = back(np.ones_like(X))[1:]
+    assert np.array_equal(da, np.full_like(X, 2.0))
+    assert db is None or not db.any()
+    assert all(d is None or not d.any() for d in back(None)[1:])
+
+
+def test_integers_are_refused(host):
+    with pytest.raises(REFUSALS, match="integers"):
+        gradient(lambda n: np.sum(host[0](lambda t: t * 0.5)(n)), np.array([1, 2]))
+
+
+def test_second_derivatives_are_refused(host):
+    f = host[0](lambda t: t * t * t)
+    with pytest.raises(Exception, match=r"no rule|refused|derivative|gradient"):
+        gradient(lambda x: np.sum(gradient(lambda x: np.sum(f(x)), x)[0]), X)
+
+
+def test_what_a_function_captures_is_refused(host):
+    numpy, _ = host
+
+    def loss(w):
+        return np.sum(numpy(lambda t: t * w)(X))
+
+    with pytest.raises(REFUSALS, match="captured"):
+        gradient(loss, 2.0)
+
+
+def test_conversions_are_refused_by_name():
+    with pytest.raises(NoRuleError, match=r"from_numpy.*rules_torch\.numpy"):
+        gradient(lambda x: np.sum(torch.from_numpy(x).numpy()), X)
+
+
+def test_a_batch_norm_in_train_mode_is_refused():
+    model = torch.nn.BatchNorm1d(2).double()
+    f = rules_torch.numpy(model)
+    with pytest.raises(REFUSALS, match="running statistics"):
+        gradient(lambda x: np.sum(f(x) ** 2), X)
+    model.eval()
+    (dx,) = gradient(lambda x: np.sum(f(x) ** 2), X)
+    assert np.allclose(dx, 2 * X, rtol=1e-4)
+
+
+def test_dropout_has_the_gradient_of_its_draw():
+    f = rules_torch.numpy(torch.nn.Dropout(0.5))
+    torch.manual_seed(1)
+    y = f(np.ones(50))
+    torch.manual_seed(1)
+    value, dx = value_and_grad(lambda x: np.sum(f(x)))(np.ones(50))
+    assert value == y.sum()
+    assert np.array_equal(dx, y)
+
+
+def test_a_function_that_writes_into_its_arguments_is_refused():
+    x = X.copy()
+    with pytest.raises(RuntimeError, match="writes into its arguments"):
+        rules_torch.numpy(lambda t: t.add_(1.0))(x)
+
+
+def test_no_grad_is_refused():
+    with torch.no_grad(), pytest.raises(REFUSALS, match="no_grad"):
+        gradient(lambda x: np.sum(rules_torch.numpy(torch.sin)(x)), X)
+
+
+def test_a_shared_parameter_has_the_sum():
+    layer = torch.nn.Linear(2, 2).double()
+    model = torch.nn.Sequential(layer, torch.nn.Tanh(), layer)
+    (dmodel,) = gradient(lambda m: np.sum(rules_torch.numpy(m)(X)), model)
+    model(torch.tensor(X)).sum().backward()
+    assert list(dmodel) == ["0.weight", "0.bias"]
+    assert np.allclose(dmodel["0.weight"], layer.weight.grad.numpy())
+
+
+def test_threads():
+    model = network()
+
+    def one(i):
+        return gradient(lambda m, x: np.sum(rules_torch.numpy(m)(x)), model, X + i)[1]
+
+    expected = [one(i) for i in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert all(map(np.array_equal, pool.map(one, range(8)), expected))
+
+
+def test_jitted_functions_and_single_precision():
+    f = rules_jax.numpy(jax.jit(lambda p, x: jnp.tanh(x @ p["w"] + p["b"])))
+    p = {"w": np.ones((2, 1), np.float32), "b": np.zeros(1, np.float32)}
+    x = X.astype(np.float32)
+    for _ in range(3):
+        (dp,) = gradient(lambda p: np.sum(f(p, x)), p)
+    due = jax.grad(lambda p: jnp.sum(jnp.tanh(x @ p["w"] + p["b"])))(p)
+    assert dp["w"].dtype == np.float32
+    assert np.allclose(dp["w"], due["w"])
+    assert np.allclose(dp["b"], due["b"])
+    with jax.enable_x64(False), pytest.raises(NotImplementedError, match="jax_enable_x64"):
+        f(p, X)
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_dicts_keep_their_order(host, kind):
+    f = host[0](lambda t: kind([("b", t), ("a", t * t)]))
+    y, back = rrule(f, 3.0)
+    assert list(y) == (["a", "b"] if kind is dict and host[1] is jnp else ["b", "a"])
+    assert back({"b": 1.0, "a": 10.0})[1] == 61.0
