@@ -110,3 +110,24 @@ def test_empty_and_small_matrices(shape):
         assert rrule(f, np.ones(shape))[1]((np.ones(shape[:-1]), np.ones(shape)))[1].shape == shape
     for f in (np.linalg.eigvalsh, np.linalg.eigvals):
         assert rrule(f, np.ones(shape))[1](np.ones(shape[:-1]))[1].shape == shape
+
+
+@pytest.mark.parametrize("f", [np.linalg.eigvals, np.linalg.eig])
+@pytest.mark.parametrize("roots", [[1.0, 1.0], [-0.3] * 3, [1e3, 1e3, 2.0], [1.0] * 5])
+def test_coinciding_roots_of_a_polynomial_have_no_gradient(f, roots):
+    c = np.poly(roots)
+    a = np.diag(np.ones(len(roots) - 1), -1)
+    a[0] = -c[1:]
+    _, back = rrule(f, a)
+    dw = np.ones(len(roots))
+    with pytest.raises(np.linalg.LinAlgError, match="coinciding roots"):
+        back(dw if f is np.linalg.eigvals else (dw, None))
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e5])
+def test_roots_that_are_near_have_a_gradient(scale):
+    roots = scale * np.array([1.0, 1.01, 2.0, 5.0])
+    a = np.diag(np.ones(3), -1)
+    a[0] = -np.poly(roots)[1:]
+    da = rrule(np.linalg.eigvals, a)[1](np.ones(4))[1]  # of their sum, the trace
+    np.testing.assert_allclose(np.diag(da), 1.0, rtol=1e-6)

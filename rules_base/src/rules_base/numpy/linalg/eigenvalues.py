@@ -8,6 +8,7 @@ An eigenvector is known but for a factor. LAPACK makes its length 1 and one of i
 so does its differential here, as in ChainRules. The eigenvectors of a repeated eigenvalue have no
 derivative: a cotangent of theirs raises `LinAlgError`, while the eigenvalues themselves get what
 the formula says. Eigenvalues count as repeated where they differ by no more than rounding.
+Where their eigenvectors coincide too, as of a polynomial's coinciding roots, both raise it.
 `eigh` reads one triangle of its argument, and so the other gets a zero.
 """
 
@@ -102,6 +103,7 @@ def _(a: ArrayLike):
         w, v = y
         if dw is None and dv is None:
             return (None,)
+        refuse_merged(as_array(a), w, v, used_of(dw, dv))
         if dv is None:
             inner = rows(dw) * adjoint(v)
         else:
@@ -120,6 +122,7 @@ def _(a: ArrayLike):
         w, v = np.linalg.eig(a)
         if np.any(depends(rows(w - y), rows(y))):
             raise np.linalg.LinAlgError("eig finds the eigenvalues in another order: call eig")
+        refuse_merged(as_array(a), w, v, dy != 0)
         return (project(np.linalg.solve(adjoint(v), rows(dy) * adjoint(v)), a),)
 
     return y, pullback
@@ -131,6 +134,7 @@ def _(a: ArrayLike):
     w, v = y
 
     def pushforward(da):
+        refuse_merged(as_array(a), w, v, np.ones(w.shape, bool))
         inner = np.linalg.solve(v, as_array(da) @ v)
         dv = v @ over_gaps(inner, w, inner)
         dv = dv - v * np.real(np.sum(np.conj(v) * dv, axis=-2, keepdims=True))
@@ -156,9 +160,40 @@ def _(a: ArrayLike):
         w, v = np.linalg.eig(a)
         if np.any(depends(rows(w - y), rows(y))):
             raise np.linalg.LinAlgError("eig finds the eigenvalues in another order: call eig")
+        refuse_merged(as_array(a), w, v, np.ones(w.shape, bool))
         return diagonal(np.linalg.solve(v, as_array(da) @ v))
 
     return y, pushforward
+
+
+def used_of(dw, dv):
+    """Return on which eigenvalues, or their vectors, a cotangent depends."""
+    if dv is None:
+        return dw != 0
+    used = np.any(dv != 0, axis=-2)
+    return used if dw is None else used | (dw != 0)
+
+
+def refuse_merged(a, w, v, used):
+    """Raise `LinAlgError` where eigenvalues coincide, and their eigenvectors as well.
+
+    Rounding then splits the eigenvalues by as much as their own error, which for entries of `a`
+    with relative errors `eps` is `eps |u| |a| |v|`, with `u` the left eigenvector, `u v = 1`.
+    Repeated eigenvalues with vectors of their own are not refused.
+    """
+    if w.shape[-1] < 2 or not np.any(used):
+        return
+    eps = np.finfo(w.dtype).eps
+    u, size = np.abs(np.linalg.inv(v)), np.abs(v)
+    merging = diagonal(u @ size) > 0.01 / np.sqrt(eps)
+    n = w.shape[-1]
+    gaps = np.abs(columns(w) - rows(w)) + np.where(on_the_diagonal(n, n, w), np.inf, 0.0)
+    error = 16 * n * eps * diagonal(u @ np.abs(a) @ size)
+    if np.any(used & merging & (np.min(gaps, axis=-1) <= error)):
+        raise np.linalg.LinAlgError(
+            "repeated eigenvalues without eigenvectors of their own, such as the coinciding roots "
+            "of a polynomial, have no gradient"
+        )
 
 
 def over_gaps(m, w, dv):
