@@ -275,6 +275,13 @@ def interop(session):
 
 
 @nox.session
+def notebook(session):
+    """Execute a notebook with cells that are changed, modules that are reloaded, and an error."""
+    session.install("-r", "requirements.txt", "nbclient", "ipykernel")
+    session.run("pytest", "-rs", "tests/zygote_lite/interface/test_notebook.py")
+
+
+@nox.session
 def distributed(session):
     """Add up gradients by dask.distributed, kill a worker meanwhile, and run the page about it."""
     session.install("-r", "requirements-distributed.txt")

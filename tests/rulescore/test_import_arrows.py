@@ -24,6 +24,7 @@ EXTRA = {  # what single modules may import besides; rich comes with plum
     "zygote_lite/_interface/clusters.py": {"cloudpickle", "dask", "distributed"},
     "zygote_lite/distributed.py": {"dask"},
     "rulescore/__main__.py": {"rich"},
+    "rulescore/_command/examples.py": {"rich"},
     "zygote_lite/_specialize/numba/compile.py": {"numba"},
     "rulescore/interop/_torch.py": {"torch"},
     "rulescore/interop/_jax.py": {"jax"},
