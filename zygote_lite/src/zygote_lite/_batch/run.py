@@ -289,7 +289,7 @@ class BatchRun:
             return tuple.__new__(type(y), parts) if isinstance(y, tuple) else self.noted(parts)
         if type(y) is Tracer and not isinstance(self.around, BatchRun):
             raise NotBatched("an entry of another batch is met")
-        if node is not None or type(y) is Tracer:
+        if type(y) is Tracer or (node is not None and not _is_code(y)):
             return Tracer(self, y, node, batched=False)
         return y
 
@@ -358,6 +358,14 @@ def _are_joined(xs: PositionalOperands) -> bool:
     """Return whether operands are lists or tuples, which are put together or repeated."""
     numeric = any(isinstance(x, Array) or type(x) is Tracer for x in xs)
     return not numeric and any(type(x) in CONTAINERS for x in xs)
+
+
+def _is_code(x: Any) -> bool:
+    """Return whether a value is a function, whose gradients are those of what it captured."""
+    is_builtin = isinstance(x, types.BuiltinFunctionType)
+    if is_builtin:
+        return isinstance(x.__self__, types.ModuleType | None)
+    return isinstance(x, types.FunctionType | np.ufunc)
 
 
 def _is_function(x: Any) -> bool:

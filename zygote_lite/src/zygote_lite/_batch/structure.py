@@ -36,6 +36,7 @@ def _of(*functions: Any) -> Callable[[Any], Any]:
 )  # fmt: skip
 def _carried(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     """Build, or take apart, what entries are carried along in."""
+    xs = tuple(map(_known_count, xs)) if f in (intrinsics.build_slice, range, slice) else xs
     for x in xs:
         if type(x) is Tracer and f not in (intrinsics.build_list, intrinsics.build_tuple):
             if f is intrinsics.build_slice or f in (range, slice):
@@ -46,6 +47,13 @@ def _carried(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     y = f(*xs, **kws)
     is_new = isinstance(y, list | dict | zip | enumerate | reversed)
     return run.noted(y) if is_new else y
+
+
+def _known_count(x: Any) -> Any:
+    """Return an integer for a tracer that is the same for all: a count has no gradient."""
+    if type(x) is Tracer and not x.batched and isinstance(x.value, int):
+        return x.value
+    return x
 
 
 def _iterable(run: Any, x: Any) -> Any:
@@ -151,7 +159,11 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     if id(cell) in run.cells:
         return f(*xs)
     held = f(*xs)
-    return run.own(held) if type(held) is Tracer else run.computed(f, xs)
+    if type(held) is Tracer:
+        return run.own(held)
+    y, node = run.carried_out(f, xs, {})
+    # what a list or a dict holds is known by its address
+    return run.own(y) if type(y) in (list, dict) else run.traced(y, node)
 
 
 @_of(intrinsics.write_cell)
@@ -270,7 +282,7 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
 @_of(operator.getitem)
 def getitem(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     """Read an entry of a container, or a part of an array."""
-    x, index = xs
+    x, index = xs[0], _known_count(xs[1])
     if not is_batched(index) and isinstance(x, list | tuple | dict):
         if type(index) is Tracer:
             raise NotBatched(f"{where()}: an index depends on what is differentiated")
