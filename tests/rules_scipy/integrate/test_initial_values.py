@@ -9,6 +9,7 @@ from zygote_lite import NoRuleError, grad, gradient, hessian
 
 C = np.array([1.3, 0.2, 0.7])
 TIMES = np.array([0.04, 0.2, 0.5])
+BUFFER = np.empty(2)
 
 
 def swing(t, y, c):
@@ -236,3 +237,34 @@ def test_a_time_outside_of_the_interval_has_the_slope_of_the_polynomial():
 
     difference = (beyond(-0.05 + 1e-5) - beyond(-0.05 - 1e-5)) / 2e-5
     np.testing.assert_allclose(gradient(beyond, -0.05)[0], difference, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
+def test_a_right_hand_side_that_overwrites_what_it_returned_is_refused(method):
+    def swing(t, y, k):
+        BUFFER[0], BUFFER[1] = k * y[1], -y[0]
+        return BUFFER
+
+    def at_the_end(k, f=swing):
+        y0 = np.array([1.0, 0.5])
+        return si.solve_ivp(f, (0, 1), y0, method, [1.0], args=(k,), rtol=1e-6).y[0, 0]
+
+    of_copies = at_the_end(1.3, lambda *given: swing(*given).copy())
+    if method == "LSODA":  # it keeps no array
+        assert at_the_end(1.3) == of_copies
+        slope = (at_the_end(1.3 + 1e-3) - at_the_end(1.3 - 1e-3)) / 2e-3
+        assert gradient(at_the_end, 1.3)[0] == pytest.approx(slope, abs=1e-4)
+        return
+    assert at_the_end(1.3) != of_copies  # in SciPy itself
+    for _ in range(3):
+        with pytest.raises((NoRuleError, NotImplementedError), match="SciPy keeps it"):
+            gradient(at_the_end, 1.3)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "BDF"])
+@pytest.mark.parametrize("rate", [lambda y, k: k, lambda y, k: y], ids=["constant", "value"])
+def test_a_right_hand_side_may_return_what_it_was_given(method, rate):
+    end = lambda k: si.solve_ivp(lambda t, y: rate(y, k), (0, 1), k, method).y[0, -1]
+    k = np.array([0.5])
+    for _ in range(3):
+        assert gradient(end, k)[0] == pytest.approx([2.0 * end(k)], rel=1e-2)  # it is linear

@@ -24,6 +24,7 @@ EXPLICIT = {"RK23": si.RK23, "RK45": si.RK45, "DOP853": si.DOP853}
 IMPLICIT = {"Radau": si.Radau, "BDF": si.BDF, "LSODA": si.LSODA}
 MULTISTEP = (si.BDF, si.LSODA)
 DEGREE = 12  # of no interpolant it is higher
+WATCHED = 16  # values of a right-hand side, of which it is seen whether they are overwritten
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 
 
@@ -137,16 +138,39 @@ def method_of(method):
 
 
 def noting_steps(method, with_pieces=False):
-    """Return a method that notes when its steps end, and its interpolants; and lists of these."""
-    times, pieces = [], []
+    """Return a method that notes when its steps end, and its interpolants; and lists of these.
+
+    Its steps raise `NotImplementedError` where the right-hand side writes into an array that it has
+    returned before: SciPy keeps these, all methods but LSODA, and then computes with other numbers.
+    """
+    times, pieces, returned = [], [], []
 
     class Noting(method):
+        def __init__(self, fun, *given, **options):
+            def watched(t, y):
+                value = fun(t, y)
+                is_new = isinstance(value, np.ndarray) and not np.may_share_memory(value, y)
+                if is_new and len(returned) < WATCHED:
+                    returned.append((value, value.tobytes()))
+                return value
+
+            keeps = not issubclass(method, si.LSODA)
+            super().__init__(watched if keeps else fun, *given, **options)
+
         def step(self):
             message = super().step()
             if self.status != "failed" and self.t != self.t_old:
                 times.append(float(self.t))
                 if with_pieces:
                     pieces.append(self.dense_output())
+            if any(value.tobytes() != kept for value, kept in returned):
+                raise NotImplementedError(
+                    "scipy.integrate.solve_ivp has no rule for a right-hand side that writes into "
+                    "an array which it has returned before: SciPy keeps it, and its values are "
+                    "wrong; return a new array"
+                )
+            if self.status != "running":
+                returned.clear()
             return message
 
     return Noting, times, pieces

@@ -320,7 +320,11 @@ def _(
     x = np.asarray(input)
     shape = x.shape if output_shape is None else tuple(output_shape)
     named = extra_keywords or {}
-    found = [ad(mapping, at, *extra_arguments, **named) for at in np.ndindex(*shape)]
+
+    def mapped(f, at):
+        return f(at, *extra_arguments, **named)
+
+    found = [ad(mapped, mapping, at) for at in np.ndindex(*shape)]
     points = np.array([point for point, _ in found], float)
     places = points.T.reshape(x.ndim, *shape)
     y = nd.map_coordinates(x, places, output, order, mode, cval, prefilter)
@@ -334,7 +338,7 @@ def _(
         dplaces = inside.by_coordinates(dy).reshape(x.ndim, -1).T
         total = None
         for (point, back), dpoint in zip(found, dplaces, strict=True):
-            total = accumulate(total, back(project(dpoint, point))[0])
+            total = accumulate(total, back(project(dpoint, point))[1])
         return total
 
     return y, (dinput, dmapping)

@@ -7,6 +7,7 @@ from rules_scipy.ndimage.convolutions import by_line
 from rules_scipy.ndimage.smoothing import magnitude
 from rules_scipy.shared.pixels.boundaries import axes_of_filter, one_for_each
 from rules_scipy.shared.pixels.outputs import refuse_given, refuse_truncated, value_of
+from rules_scipy.shared.solvers import name_of
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.derivatives")
@@ -91,6 +92,26 @@ def length_of_derivatives(input, derivative, given):
     return magnitude(parts) if given[3] is None or np.size(given[3]) else parts[0]
 
 
+def refuse_unwritten(f, y, input, derivative, given):
+    """Raise `NotImplementedError` where SciPy's value is not that of what a function returns.
+
+    For the first axis SciPy reads what the function has written to `output`, and no returned value.
+    """
+    output, mode, cval, axes, extra, named = given
+    options = {} if axes is None else {"axes": axes}
+    known = f(input, derivative, output, mode, cval, extra, named, **options)
+    bound = np.sqrt(np.finfo(y.dtype).eps)
+    scale = np.max(np.abs(known[np.isfinite(known)]), initial=0)
+    if not np.allclose(y, known, bound, bound * scale, equal_nan=True):
+        raise NotImplementedError(
+            f"{name_of(f)} has a rule for a derivative that writes to its argument `output` and "
+            "returns the same: hand `output` on to the filter that it calls"
+        )
+
+
+rule.constant(refuse_unwritten)
+
+
 def declare_generic(f, written):
     """Declare the rule of a filter that is given a derivative."""
 
@@ -111,6 +132,7 @@ def declare_generic(f, written):
         given = (output, mode, cval, axes, extra_arguments, extra_keywords or {})
         y, back = ad(lambda x, f: written(x, f, given), input, derivative)
         refuse_truncated(f, y)
+        refuse_unwritten(f, y, input, derivative, given)
 
         def pullback(dy):
             return back(dy)[1:3]
