@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore._array import Array
-from rulescore._project import project, shape_of
+from rulescore._project import is_complex, project, shape_of
 
 REAL = frozenset((float, np.float64))
 _COMPLEX = REAL | {complex, np.complex128}
@@ -56,7 +56,7 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
             return project(dy * partial if isfinite(partial) else _masked(dy, partial), x)
     if isinstance(partial, Array) and partial.shape != shape_of(dy):
         _refuse_larger(partial, xs)
-    if np.iscomplexobj(partial):
+    if is_complex(partial):
         partial = np.conj(partial)
     if isinstance(partial, Array) or isinstance(dy, Array):
         return project(_times(dy, partial), x)

@@ -95,12 +95,21 @@ def shape_of(x: Any) -> Any:
     return () if isinstance(x, Number) else np.shape(x)
 
 
+def is_complex(x: Any) -> bool:
+    """Return whether a number or array is complex: by its dtype, if it has one.
+
+    `np.iscomplexobj` asks the same of arrays, but not every library answers that function.
+    """
+    kind = getattr(getattr(x, "dtype", None), "kind", None)
+    return bool(np.iscomplexobj(x)) if kind is None else kind == "c"
+
+
 def _is_foreign(dx: Any) -> bool:
     return isinstance(dx, Array) and not isinstance(dx, np.ndarray)
 
 
 def _real(dx: Any) -> Any:
-    return dx.real if np.iscomplexobj(dx) else dx
+    return dx.real if is_complex(dx) else dx
 
 
 def _project_number(dx: Any, x: Any) -> Any:

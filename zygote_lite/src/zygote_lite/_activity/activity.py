@@ -24,6 +24,7 @@ from zygote_lite._cotangents.kinds import (
     TUPLE,
     VALUE,
     dict_of,
+    is_of_pandas,
     is_written_in_python,
     kind_of,
     owner_of,
@@ -203,6 +204,8 @@ def add_addresses(x: Any) -> None:
 def addresses_of(x: Any) -> dict[int, Any]:
     """Return all that has an address and can be reached from `x`."""
     found: dict[int, Any] = {}
+    if is_of_pandas(type(x)):  # an argument itself; within an object it is taken for data
+        state.held[id(x)] = x
     for value in within(x):
         kind = kind_of(value)
         t = type(value)

@@ -104,6 +104,11 @@ def is_foreign(t: type) -> bool:
         return _remembered(_foreign, t, found)
 
 
+def is_of_pandas(t: type) -> bool:
+    """Return whether a class is the `Series` or the `DataFrame` of pandas, without importing it."""
+    return t.__name__ in ("Series", "DataFrame") and t.__module__.split(".")[0] == "pandas"
+
+
 def is_written_in_python(t: type) -> bool:
     """Return whether a class was made by a `class` statement; some of those in C look like it."""
     if not t.__flags__ & HEAPTYPE or t.__flags__ & _IMMUTABLE:

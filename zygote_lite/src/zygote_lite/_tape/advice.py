@@ -177,6 +177,7 @@ def hint_on_library(operands: Any, found: types.TracebackType | None) -> str | N
         found: the traceback of an error, which may lead through the library.
     """
     modules = [type(x).__module__ for x in operands]
+    modules += [x.__module__ for x in operands if isinstance(x, types.FunctionType)]
     modules += [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(found)]
     hints = [_OF_LIBRARIES.get(str(module).partition(".")[0]) for module in modules]
     return next(filter(None, hints), None)

@@ -21,7 +21,15 @@ from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.outputs import is_stream, note_name
 from zygote_lite._activity.side_effects import callbacks, unknown_hooks
 from zygote_lite._activity.walk import captured_within, reaches_active
-from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
+from zygote_lite._cotangents.kinds import (
+    FUNCTION,
+    INERT,
+    OBJECT,
+    TUPLE,
+    VALUE,
+    is_of_pandas,
+    kind_of,
+)
 from zygote_lite._cotangents.registry import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import frame_refusal
@@ -113,7 +121,7 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
     if almost is not None:
         return Fault.OTHER_TYPES(
             f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through it; "
-            f"{almost}"
+            f"{almost}{_help_on(*xs)}"
         )
     if f is array.array:
         return Fault.HOLDER(
@@ -122,7 +130,7 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
         )
     return _without_rule(
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
-        "passes through it",
+        f"passes through it{_help_on(*xs)}",
         home,
         rule_to_paste(f, xs, kws or {}),
     )
@@ -207,14 +215,26 @@ _NAMED_BY_TYPE = {float, int, complex, str, list, tuple, dict, np.ndarray, type(
 
 def refused_holder(x: Any) -> Exception:
     """Return the error for a holder of numbers that carries no gradient."""
+    advice = f"pass {instead_of(x)}" if instead_of(x) else hint_on_library([x], None)
     return Fault.HOLDER(
-        f"{where()}: a gradient passes through a {type(x).__name__}, which carries none; pass "
-        f"{instead_of(x)}"
+        f"{where()}: a gradient passes through a {type(x).__name__}, which carries none; {advice}"
     )
 
 
-COMPUTING = (np.ma.MaskedArray, np.matrix, fractions.Fraction)
-"""Classes that compute in their own way, in Python that ends in C."""
+_WITH_OWN_ARITHMETIC = (np.ma.MaskedArray, np.matrix, fractions.Fraction)
+
+
+def computes_in_c(x: Any) -> bool:
+    """Return whether a value computes in its own way, in Python that ends in C.
+
+    Data of pandas do, if they are not of integers, truth values and texts alone.
+    """
+    if isinstance(x, _WITH_OWN_ARITHMETIC):
+        return True
+    if not is_of_pandas(type(x)):
+        return False
+    kinds = x.dtypes  # of a table: one for each column
+    return any(t.kind in "fc" for t in (kinds if np.iterable(kinds) else [kinds]))
 
 
 def text_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
@@ -252,8 +272,14 @@ def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> Exception:
     return Fault.CALLBACK(
         f"{where()}: {name_of(f)}, which is written in C, may call {hook.__qualname__} "
         f"({place_of(hook)}), and that may change what a gradient depends on: call it from Python, "
-        "or let it change nothing"
+        f"or let it change nothing{_help_on(hook)}"
     )
+
+
+def _help_on(*operands: Any) -> str:
+    """Return what helps with the values of a library, as the end of a message; empty if unknown."""
+    hint = hint_on_library(operands, None)
+    return "" if hint is None else f"; {hint}"
 
 
 def refuse_frame() -> None:

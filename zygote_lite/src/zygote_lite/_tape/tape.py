@@ -47,7 +47,7 @@ from zygote_lite._tape.inactive import is_opaque, is_resolved_later, resolved_an
 from zygote_lite._tape.iteration import Iteration
 from zygote_lite._tape.outermost import Run
 from zygote_lite._tape.refusal import (
-    COMPUTING,
+    computes_in_c,
     hook_refusal,
     no_rule,
     refusal,
@@ -244,7 +244,7 @@ class Tape(Iteration):
         if type(pulled[1]) is NoPullback:  # which saves nothing: `len(x)` reads no entry
             return self.record(*pulled, nodes, fresh=True)
         for n, x in () if simple else zip(nodes[1:], xs, strict=False):
-            if id(x) in state.held and isinstance(x, COMPUTING):
+            if id(x) in state.held and computes_in_c(x):
                 raise refused_holder(x)
             if n is None and is_opaque(x) and not is_known_by_rule(type(x)) and reaches_active(x):
                 raise refusal(f, xs)  # it is over memory that was written since

@@ -43,7 +43,7 @@ from zygote_lite._ir.places import users_module, where
 from zygote_lite._python.literals import field_of_tuple_back
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.refusal import (
-    COMPUTING,
+    computes_in_c,
     refusal,
     refused_fields,
     refused_holder,
@@ -67,7 +67,7 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
             raise refused_fields(f"the class {x.__qualname__}")
         y = getattr(x, name, *default)
         return y, _field_back(holder_of(x.__mro__, name, y), name, y, count)
-    if id(x) in state.held and isinstance(x, COMPUTING) and name not in _OF_SHAPE:
+    if id(x) in state.held and computes_in_c(x) and name not in _OF_SHAPE:
         raise refused_holder(x)
     member = member_of(type(x), name)
     fields = own_fields(x)
