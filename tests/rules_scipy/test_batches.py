@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import fft as sf
 from scipy import linalg as sl
+from scipy import ndimage as nd
 from scipy import special as sp
 
 from rulescore import plugins
@@ -27,6 +28,23 @@ FUNCTIONS = {
     "universal functions": (lambda x: sp.gammaln(x + 1) + sp.jv(0.5, x + 1) * sp.expit(x), M),
     "transforms": (lambda x: np.abs(sf.fft(x, n=4, axis=0, norm="ortho")), M + np.eye(3, 3, 1)),
     "real transforms": (lambda x: np.real(sf.rfft(x)), B),
+    "inverses, with options by position": (lambda a: sl.inv(a, False, False), M),
+    "triangular systems": (lambda a, b: sl.solve_triangular(a, b, lower=True), M, B),
+    "pseudo-inverses": (lambda a: sl.pinv(a[:, :2]), M),
+    "exponentials": (lambda a: sl.expm(a / 4), M),
+    "exponentials in single precision": (lambda a: sl.expm(a / 4), M.astype("f4")),
+    "Cholesky factors": (lambda a: sl.cholesky(a, True), M),
+    "spectra": (lambda a: sl.eigh(a)[1] ** 2 + sl.eigvalsh(a, lower=False), M),
+    "singular values": (lambda a: sl.svd(a, False)[0] ** 2 + sl.svdvals(a), M),
+    "transforms along all axes": (lambda x: np.abs(sf.fftn(x, s=(2, 4))), M[..., None]),
+    "transforms along two axes": (lambda x: np.real(sf.irfft2(sf.rfft2(x, axes=(0, -1)))), M),
+    "cosine transforms": (lambda x: sf.dct(x, 3, axis=0, norm="ortho", orthogonalize=False), M),
+    "sine transforms along many axes": (lambda x: sf.dstn(x, 2, (2, 5), axes=(1, 0)), M),
+    "weighted logsumexp": (lambda x, b: sp.logsumexp(x, 0, b), M, M),
+    "logsumexp with weights by name": (lambda x: sp.logsumexp(x, b=B[0], axis=-1), M),
+    "signs of sums": (lambda x: sp.logsumexp(x, 1, -1.0, return_sign=True)[0], M),
+    "filters along an axis": (lambda x: nd.correlate1d(x, [1.0, 2, 0, -1], 0, mode="wrap"), M),
+    "Gaussian filters": (lambda x: nd.gaussian_filter1d(x, 0.7, -2, order=1), M.astype("f4")),
 }
 
 
@@ -43,7 +61,7 @@ def test_all_examples():
         for f, xs, options in ruleset.examples if of_set else ():
             given = {name: x for name, x in options.items() if not name.startswith("check_")}
             reached.add(getattr(check_batched(f, *xs, **given), "body", None))
-    assert len(rules) >= 12
+    assert len(rules) >= 44
     assert rules - reached == set()
 
 

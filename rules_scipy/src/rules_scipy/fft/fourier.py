@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import fft as sf
 
-from rules_scipy.shared.batches import along_axis
+from rules_scipy.shared.batches import along_axes, along_axis
 from rules_scipy.shared.transforms import (
     ADJOINT_NORM,
     axes_of,
@@ -138,3 +138,7 @@ rule.without_rule("it runs SciPy's tests", "scipy.fft.test")
 
 for _f in (sf.fft, sf.ifft, sf.rfft, sf.irfft, sf.hfft, sf.ihfft):
     rule.batched(_f)(along_axis(_f))
+for _f in (sf.fft2, sf.ifft2, sf.rfft2, sf.irfft2, sf.hfft2, sf.ihfft2):
+    rule.batched(_f)(along_axes(_f, (-2, -1)))
+for _f in (sf.fftn, sf.ifftn, sf.rfftn, sf.irfftn, sf.hfftn, sf.ihfftn):
+    rule.batched(_f)(along_axes(_f))

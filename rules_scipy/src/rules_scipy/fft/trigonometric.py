@@ -3,13 +3,14 @@
 import numpy as np
 from scipy import fft as sf
 
+from rules_scipy.shared.batches import behind, called, many_behind
 from rules_scipy.shared.transforms import (
     ADJOINT_NORM,
     INVERSE_TYPE,
     axes_of,
     trigonometric_adjoint,
 )
-from rulescore import Numeric, RuleSet
+from rulescore import Array, Numeric, RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.fft.trigonometric")
 ArrayLike = Numeric | list | tuple
@@ -86,3 +87,33 @@ for f, is_sine, inverse in (
     (sf.idstn, True, True),
 ):
     declare_many(f, is_sine, inverse)
+
+
+# -- of batches
+
+
+def of_batches(f):
+    """Return the body for a transform along one axis."""
+
+    def body(x: Array, type=2, n=None, axis=-1, norm=None, *, orthogonalize=None):
+        return called(f, x, type, n, behind(axis, x), norm, orthogonalize=orthogonalize)
+
+    return body
+
+
+def of_many_axes(f):
+    """Return the body for a transform along several axes."""
+
+    def body(x: Array, type=2, s=None, axes=None, norm=None, *, orthogonalize=None):
+        if np.ndim(x) < 2:
+            return NotImplemented
+        axes = many_behind(axes, s, x)
+        return called(f, x, type, s, axes, norm, orthogonalize=orthogonalize)
+
+    return body
+
+
+for _f in (sf.dct, sf.idct, sf.dst, sf.idst):
+    rule.batched(_f)(of_batches(_f))
+for _f in (sf.dctn, sf.idctn, sf.dstn, sf.idstn):
+    rule.batched(_f)(of_many_axes(_f))

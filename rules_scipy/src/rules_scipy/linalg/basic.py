@@ -10,7 +10,7 @@ from rules_scipy.linalg.factored import (
     regular_cofactors,
     solution,
 )
-from rules_scipy.shared.batches import OVERWRITES, called, of_stacks
+from rules_scipy.shared.batches import of_stacks, of_systems
 from rules_scipy.shared.held import hold_later
 from rules_scipy.shared.linear.matrices import (
     HERMITIAN,
@@ -28,7 +28,7 @@ from rules_scipy.shared.linear.matrices import (
     transpose,
 )
 from rules_scipy.shared.linear.stacks import stacked
-from rulescore import Array, RuleSet, project
+from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")
 rule.constant(sl.bandwidth, sl.ishermitian, sl.issymmetric)
@@ -302,13 +302,7 @@ def matrix_slope(x, value, ord, axes):
 # -- of batches
 
 for _f in (sl.inv, sl.det):
-    rule.batched(_f)(of_stacks(_f))
-
-
-@rule.batched(sl.solve)
-def _(a: Array, b: Array, **options):
-    if np.ndim(a) != 3 or np.ndim(b) not in (2, 3) or any(map(options.get, OVERWRITES)):
-        return NotImplemented
-    if np.ndim(b) == 3:
-        return called(sl.solve, a, b, **options)
-    return called(sl.solve, a, np.expand_dims(b, -1), **options)[..., 0]
+    rule.batched(_f)(of_stacks(_f, "overwrite_a", "check_finite"))
+rule.batched(sl.pinv)(of_stacks(sl.pinv))
+for _f in (sl.solve, sl.solve_triangular):
+    rule.batched(_f)(of_systems(_f))

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import linalg as sl
 from scipy.linalg import LinAlgError
 
+from rules_scipy.shared.batches import of_stacks
 from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
@@ -379,3 +380,8 @@ def _(a: ArrayLike, side="right"):
         return (project(da if right else adjoint(da), a),)
 
     return y, pullback
+
+
+# -- of batches
+
+rule.batched(sl.cholesky)(of_stacks(sl.cholesky, "lower", "overwrite_a", "check_finite"))

@@ -8,6 +8,7 @@ diagonal.
 import numpy as np
 from scipy import linalg as sl
 
+from rules_scipy.shared.batches import of_stacks
 from rules_scipy.shared.linear.matrices import ArrayLike, adjoint, refuse_singular
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
@@ -116,3 +117,8 @@ def _(A: ArrayLike, E: ArrayLike, method=None, compute_expm=True, check_finite=T
         return project(found[1], E)
 
     return y, (shared, (by_matrix, by_direction))
+
+
+# -- of batches
+
+rule.batched(sl.expm)(of_stacks(sl.expm))

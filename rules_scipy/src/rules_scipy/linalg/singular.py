@@ -8,6 +8,7 @@ or on the basis of a null space.
 import numpy as np
 from scipy import linalg as sl
 
+from rules_scipy.shared.batches import of_stacks
 from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
@@ -87,3 +88,9 @@ def svd_cotangent(u, s, vh, du, ds, dvh):
     da = u @ inner @ adjoint(v)
     da = da + ((du - u @ x) * inverse) @ adjoint(v)
     return da + (u * inverse) @ adjoint(dv - v @ z)
+
+
+# -- of batches
+
+rule.batched(sl.svd)(of_stacks(sl.svd, "full_matrices", "compute_uv", "overwrite_a"))
+rule.batched(sl.svdvals)(of_stacks(sl.svdvals, "overwrite_a", "check_finite"))

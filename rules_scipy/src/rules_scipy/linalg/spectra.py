@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.linalg.bands import bands_of, hermitian_from_bands
+from rules_scipy.shared.batches import of_stacks
 from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
@@ -226,3 +227,9 @@ def _(d: ArrayLike, e: ArrayLike, *, select="a", check_finite=True, lapack_drive
 
     y = sl.eigvalsh_tridiagonal(d, e, check_finite=check_finite, lapack_driver=lapack_driver)
     return y, (shared, (by_d, by_e))
+
+
+# -- of batches
+
+for _f in (sl.eigh, sl.eigvalsh):
+    rule.batched(_f)(of_stacks(_f))

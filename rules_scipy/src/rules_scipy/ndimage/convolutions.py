@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import ndimage as nd
 
+from rules_scipy.shared.batches import of_lines
 from rules_scipy.shared.linear.matrices import conjugate
 from rules_scipy.shared.pixels.boundaries import (
     axes_of_filter,
@@ -163,3 +164,9 @@ declare(nd.correlate, False)
 declare(nd.convolve, True)
 declare_line(nd.correlate1d, False)
 declare_line(nd.convolve1d, True)
+
+
+# -- of batches
+
+for _f in (nd.correlate1d, nd.convolve1d):
+    rule.batched(_f)(of_lines(_f))

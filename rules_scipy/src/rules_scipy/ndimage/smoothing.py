@@ -7,6 +7,7 @@ import numpy as np
 from scipy import ndimage as nd
 
 from rules_scipy.ndimage.convolutions import by_line, by_weights, margins
+from rules_scipy.shared.batches import of_lines
 from rules_scipy.shared.pixels.boundaries import (
     axes_of_filter,
     extended,
@@ -335,3 +336,9 @@ def magnitude(parts):
     square = sum([part * part for part in parts[1:]], parts[0] * parts[0])
     zero = square == 0
     return np.where(zero, 0, np.sqrt(np.where(zero, 1, square))).astype(square.dtype)
+
+
+# -- of batches
+
+for _f in (nd.uniform_filter1d, nd.gaussian_filter1d):
+    rule.batched(_f)(of_lines(_f))

@@ -91,5 +91,14 @@ for _f in (sp.softmax, sp.log_softmax):
 
 
 @rule.batched(sp.logsumexp)
-def _(a: Array, axis=None, *, keepdims=False):
-    return called(sp.logsumexp, a, axis=behind(axis, a), keepdims=keepdims)
+def _(a: Array, axis=None, b=None, keepdims=False, return_sign=False):
+    if b is not None and np.ndim(b) >= np.ndim(a):
+        return NotImplemented
+    return called(sp.logsumexp, a, behind(axis, a), b, keepdims, return_sign)
+
+
+@rule.batched(sp.logsumexp)
+def _(a: Array, axis: object, b: Array, keepdims=False, return_sign=False):
+    if np.ndim(a) != np.ndim(b):
+        return NotImplemented
+    return called(sp.logsumexp, a, behind(axis, a), b, keepdims, return_sign)
