@@ -65,3 +65,24 @@ for member in members("count_nonzero"):
     @rule(member)
     def _(a: Sparse, axis=None, *, _f=member):
         return _f(unshared(a), axis), None
+
+
+for name in ("tolil", "todok"):
+    for member in members(name):
+
+        @rule(member)
+        def _(a: Sparse, copy=False, *, _name=name):
+            raise NotImplementedError(
+                f"`{_name}` of a {type(a).__name__} has no rule: its result is made for writing, "
+                "and carries no gradient; use `tocsr()`"
+            )
+
+
+for name in ("maximum", "minimum"):
+    for member in members(name):
+
+        @rule(member)
+        def _(a: Sparse, other: object, *, _name=name):
+            raise NotImplementedError(
+                f"`{_name}` of a {type(a).__name__} has no rule yet: use that of `toarray()`"
+            )

@@ -115,6 +115,13 @@ def _(a: Sparse, index: object):
     return y, lambda dy: (*pullback(dy), None)
 
 
+if hasattr(sp, "permute_dims"):  # since SciPy 1.15
+
+    @rule(sp.permute_dims)
+    def _(A: Sparse, axes=None, copy=False):
+        return rearranged(lambda b: sp.permute_dims(b, axes, copy), A, sums=False)
+
+
 for triangle in (sp.tril, sp.triu):
 
     @rule(triangle)

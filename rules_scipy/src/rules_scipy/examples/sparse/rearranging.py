@@ -39,3 +39,6 @@ rule.example(operator.getitem, CSR, [2, 0, 2])
 rule.example(operator.getitem, CSR, 1)
 rule.example(operator.getitem, MATRIX, 1)
 rule.example(operator.getitem, CSR, (np.array([0, 2]), np.array([2, 3])))
+if hasattr(sp, "permute_dims"):
+    for a in (CSR, COO, DIA):
+        rule.example(sp.permute_dims, a, (1, 0))
