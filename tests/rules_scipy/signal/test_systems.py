@@ -5,7 +5,7 @@ import pytest
 from scipy import signal as ss
 
 from rulescore.testing import check_rrule
-from zygote_lite import NoRuleError, gradient
+from zygote_lite import NoRuleError, gradient, jvp
 
 pytestmark = pytest.mark.filterwarnings("ignore:Badly conditioned")
 T, U = np.linspace(0, 2, 6), np.sin(np.arange(6.0) ** 2)
@@ -53,3 +53,14 @@ def test_responses(f):
     compare(lambda b, a: np.sum(np.cos(f((b, a), T=T)[1])), *TF)
     first = np.array([[0.3], [-0.2]] if f is ss.impulse else [0.3, -0.2])
     compare(lambda a, b, x: sum(map(np.sum, f((a, b, C, D), x, N=5))), A, B, first)
+
+
+def test_a_tangent_keeps_its_digits_where_the_outputs_are_large():
+    system = np.array([0.5, 1.2]), np.array([1.5, 0.7, 0.4, 0.3])  # it grows
+
+    def last(scale):
+        return ss.lsim(system, np.ones(9), np.linspace(0, 113 * scale, 9))[1][-1]
+
+    _, slope = jvp(last, (1.0,), (1.0,))
+    _, of_square = jvp(lambda scale: last(scale) ** 2, (1.0,), (1.0,))
+    assert of_square == pytest.approx(2 * last(1.0) * slope, rel=1e-11)

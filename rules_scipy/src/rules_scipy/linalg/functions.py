@@ -11,7 +11,7 @@ from scipy import linalg as sl
 from rules_scipy.shared.batches import of_stacks
 from rules_scipy.shared.linear.matrices import ArrayLike, adjoint, refuse_singular
 from rules_scipy.shared.linear.stacks import stacked
-from rulescore import RuleSet, project
+from rulescore import RuleSet, project, stop_gradient
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.functions")
 
@@ -23,10 +23,21 @@ def blocks(a, e):
     return np.concatenate([upper, lower], axis=-2)
 
 
+def largest(x):
+    """Return the largest size of an entry of each matrix, or 1 where all are 0."""
+    size = np.max(np.abs(stop_gradient(x)), axis=(-2, -1), keepdims=True, initial=0.0)
+    return np.where(size == 0, 1.0, size).astype(size.dtype)
+
+
 def along(f, a, e):
-    """Return the derivative of `f` at `a` along `e`."""
+    """Return the derivative of `f` at `a` along `e`.
+
+    It is linear in `e`, which is brought to the size of `a`: a large one costs `expm` its accuracy.
+    """
     n = a.shape[-1]
-    return f(blocks(a, e))[..., :n, n:]
+    large, small = largest(e), largest(a)
+    scale = stop_gradient(large / small)
+    return scale * f(blocks(a, e / scale))[..., :n, n:]
 
 
 def undrawn(f):
