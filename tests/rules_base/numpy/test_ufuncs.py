@@ -128,3 +128,11 @@ def test_root_of_a_negative_number_computed_as_complex():
     np.testing.assert_allclose(dx, [0.0, 0.25])
     _, dx = back(np.array([1j, 1j]))
     np.testing.assert_allclose(dx, [-0.25, 0.0])
+
+
+def test_nan_to_num_of_complex_numbers_that_are_half_finite_is_refused():
+    whole = np.array([1 + 2j, complex(np.nan, np.inf)])
+    _, dx = rrule(np.nan_to_num, whole)[1](np.array([3j, 4.0]))
+    np.testing.assert_array_equal(dx, [3j, 0])
+    with pytest.raises(NotImplementedError, match="one part is not finite"):
+        rrule(np.nan_to_num, np.array([complex(np.nan, 2)]))[1](np.array([1j]))

@@ -73,7 +73,15 @@ rule.scalar(np.fabs)(lambda x: np.sign(x))
 rule.scalar(np.copysign)(lambda x, y: (np.sign(x) * np.copysign(1.0, y), None))
 rule.scalar(np.heaviside)(lambda x, h: (None, 1.0 * (x == 0)))
 rule.scalar(np.nextafter)(lambda x, y: (1, None))
-rule.scalar(np.nan_to_num)(lambda x: 1.0 * np.isfinite(x))
+
+
+@rule.scalar(np.nan_to_num, poles=False)
+def _(x):
+    if np.iscomplexobj(x) and np.any(np.isfinite(np.real(x)) != np.isfinite(np.imag(x))):
+        raise NotImplementedError(
+            "numpy.nan_to_num has no rule for complex numbers of which one part is not finite"
+        )
+    return 1.0 * np.isfinite(x)
 
 
 def one_less_square(x):
