@@ -75,7 +75,7 @@ rule.scalar(np.heaviside)(lambda x, h: (None, 1.0 * (x == 0)))
 rule.scalar(np.nextafter)(lambda x, y: (1, None))
 
 
-@rule.scalar(np.nan_to_num, poles=False)
+@rule.scalar(np.nan_to_num)
 def _(x):
     if np.iscomplexobj(x) and np.any(np.isfinite(np.real(x)) != np.isfinite(np.imag(x))):
         raise NotImplementedError(
