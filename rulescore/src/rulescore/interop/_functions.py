@@ -42,7 +42,8 @@ class ExportedFunction:
             is_leaf, as_constant: as for `Differentiator.with_keywords`.
         """
         held: list[Any] = []
-        flatten(options, is_leaf, held)
+        if options:
+            flatten(options, is_leaf, held)
         if not held:
             return self.f, xs, options
         xs, options = by_position(self.f, xs, options)
