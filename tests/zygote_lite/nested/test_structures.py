@@ -17,6 +17,7 @@ from zygote_lite import (
     hessian,
     hvp,
     jacobian,
+    jvp,
     pullback,
     testing,
     value_and_grad,
@@ -657,3 +658,13 @@ def test_a_default_that_is_differentiated_around():
 
     for _ in range(3):
         np.testing.assert_allclose(grad(f)(w), 16 * x**2 * w**3)
+
+
+def test_texts_in_a_gradient_that_forward_mode_goes_over():
+    def f(x):
+        kinds = {"size": f"{x:.3f}"}
+        return x**3 * len(kinds["size"])
+
+    with testing.recorded_only():
+        slope, change = jvp(grad(f), (0.5,), (1.0,))
+    assert (slope, change) == (3 * 0.25 * 5, 6 * 0.5 * 5)

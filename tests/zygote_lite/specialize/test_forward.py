@@ -175,7 +175,40 @@ def made_of_items(x):
     return np.einsum("i,i->", halves[0], np.sort(halves[1])) + np.sum(np.clip(x, -1.0, y[0]))
 
 
+def attempts(x, y):
+    total = 0.0
+    for i in range(4):
+        try:
+            s = math.log(x - i) / (y - i)
+        except ValueError:
+            s = x * y
+        except ZeroDivisionError:
+            s = x * 3.0
+        else:
+            s = s * 1.1
+        finally:
+            total = total + y
+        total = total + s * x
+    return total
+
+
+def left_by_an_error(x):
+    s = x
+    try:
+        for _ in range(4):
+            s = s * x
+            if s > 5.0:
+                raise KeyError(s)
+    except KeyError:
+        return x * 2.0
+    return s
+
+
 PROGRAMS = [
+    (attempts, (2.5, 1.3), (0.7, -0.3)),
+    (attempts, (5.5, 1.3), (0.7, -0.3)),
+    (left_by_an_error, (1.2,), (0.7,)),
+    (left_by_an_error, (3.0,), (0.7,)),
     (factored, (M,), (M.T.copy(),)),
     (made_of_items, (V,), (W,)),
     (grows, (0.7,), (1.3,)),
@@ -258,6 +291,19 @@ def test_dual_code(number):
         assert getattr(d, "dtype", None) == getattr(part, "dtype", None)
         expected, _ = slope(lambda h, i=i: moved(h, i), step=1e-3)
         np.testing.assert_allclose(d, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_errors_of_tangents_are_not_those_of_the_program():
+    def f(x):
+        try:
+            return math.sqrt(x) + 1.0
+        except ZeroDivisionError:  # which the function never raises, and its tangent at 0 does
+            return 100.0 * x
+
+    for x, tangent in ((4.0, 0.25), (0.0, math.inf), (4.0, 0.25)):
+        with testing.strict():
+            assert jvp(f, (x,), (1.0,))[1] == tangent
+            assert jvp(f, (x,), (1.0,))[1] == tangent
 
 
 def test_dual_code_is_readable():

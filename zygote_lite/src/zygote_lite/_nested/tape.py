@@ -52,7 +52,7 @@ class NestedTape(Tape):
 
     def text_node(self) -> Any:
         """Return the numbers of a text that comes out of a container."""
-        return pair(self.input(), self.outer.input())
+        return pair(self.input(), self.outer.text_node())
 
     def record(self, y: Any, back: Any, nodes: tuple[Any, ...], fresh: bool = False) -> Any:
         """Note a step of the engine's own on both tapes."""

@@ -85,13 +85,14 @@ def entered(
     returns the value alone, in a tuple.
     """
     made_at = generation()  # before the rules are read: another thread may change them meanwhile
+    asked = active
     if form == PRODUCT:
-        made = specialize_product(f, xs[:-1], active, xs[-1])
+        made = specialize_product(f, xs[:-1], active, xs[-1], handlers)
         count, moving = len(active), [active.index(True)]
         active = (*active, False)
     elif form == FORWARD:
         count, moving = len(active), [i for i, flag in enumerate(active) if flag]
-        made = specialize_forward(f, xs[:count], active, xs[count:], over)
+        made = specialize_forward(f, xs[:count], active, xs[count:], over, handlers=handlers)
         active = (False,) * len(made.arguments)
     else:
         made = specialize(
@@ -182,7 +183,7 @@ def entered(
     if made.inputs.caught and not compiled:
         Trials(space)
         if add is not None:
-            make = functools.partial(entered, active=active, single=single, form=form)
+            make = functools.partial(entered, active=asked, single=single, form=form, over=over)
             samples = xs if sum(map(_count_of, xs)) < _LARGE_SAMPLES else None
             space["handled"] = WithHandlers(make, add, made.inputs.caught, form, samples)
     enter: Enter = space["enter"]

@@ -1,5 +1,6 @@
 """The driver of forward mode: from a function and its arguments to dual code."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from zygote_lite._specialize.typed.values import Value, shape_root
 
 def specialize_forward(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
-    over: TakenBy | None = None, alone: bool = False,
+    over: TakenBy | None = None, alone: bool = False, handlers: bool = False,
 ) -> Specialized:  # fmt: skip
     """Return the code for the value of a function and its tangent.
 
@@ -41,23 +42,32 @@ def specialize_forward(
         dxs: the tangents of these.
         over: a derivative of the function, whose value and tangent it is then.
         alone: whether the code returns the tangent alone.
+        handlers: whether errors reach the handlers of the program; without it, the tape.
     """
     if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
         raise Unsound.OWN_RULE("it has a rule of its own")
     refuse_many_parts(xs)
     tried: list[Inputs] = []
 
-    def code(uniform: bool, held: bool = False) -> Specialized:
+    def code(handlers: bool, uniform: bool, held: bool = False) -> Specialized:
         if held:
             raise NotSupported.FORWARD("lists and dicts change as the code runs")
-        return _dual_code(f, xs, active, dxs, over, alone, uniform, tried)
+        return _dual_code(f, xs, active, dxs, over, alone, uniform, handlers, tried)
 
-    return code_for_lists(code, xs, False, tried)
+    try:
+        return code_for_lists(functools.partial(code, handlers), xs, False, tried)
+    except NotSpecializable as reason:
+        if handlers or not tried[-1].caught:
+            raise
+        try:
+            return code_for_lists(functools.partial(code, True), xs, False, tried)
+        except NotSpecializable:
+            raise reason from None
 
 
 def _dual_code(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
-    over: TakenBy | None, alone: bool, uniform: bool, tried: list[Inputs],
+    over: TakenBy | None, alone: bool, uniform: bool, handlers: bool, tried: list[Inputs],
 ) -> Specialized:  # fmt: skip
     own: set[Any] = set()
     inputs, distinct = Inputs(f), False
@@ -66,7 +76,7 @@ def _dual_code(
         wanted: set[Any] = set()
         builder, arguments, names, result = interpreted(
             inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted,
-            uniform=uniform, over=over,
+            uniform=uniform, over=over, handlers=handlers,
         )  # fmt: skip
         settle_changes(builder)
         value = float_checked(builder, result)
@@ -97,7 +107,7 @@ def _dual_code(
 
 
 def specialize_product(
-    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], v: Any
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], v: Any, handlers: bool = False
 ) -> Specialized:
     """Return the code for the Hessian of a function times a vector.
 
@@ -106,10 +116,12 @@ def specialize_product(
     """
     over = TakenBy(Verb.GRAD, active.index(True))
     try:
+        if handlers:
+            raise NotSupported.SECOND_ORDER("errors reach the handlers of the program")
         return specialize_twice(f, xs, active.index(True), v)
     except NotSpecializable as reason:
         try:
-            return specialize_forward(f, xs, active, (v,), over, alone=True)
+            return specialize_forward(f, xs, active, (v,), over, alone=True, handlers=handlers)
         except NotSpecializable as second:
             raise reason from second
 

@@ -5,6 +5,7 @@ written in place has a tangent of its own, which is written at the same places; 
 are views of the other.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from zygote_lite._specialize.typed.nodes import (
     replace,
     walk,
 )
+from zygote_lite._specialize.typed.raising import raised_by, raised_by_store
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import is_view
 from zygote_lite._specialize.typed.structures import structure
@@ -53,14 +55,14 @@ class Dual(OperationRules):
         # what was computed once may come later in the text
         builder.known, builder.loop = {}, None
 
-    def block(self, nodes: list[Node]) -> list[Node]:
-        """Return the dual of a block."""
+    def block(self, nodes: list[Node], write: Callable[[Any], None] | None = None) -> list[Node]:
+        """Return the dual of a block, or what `write` writes for each of its nodes."""
         outer, self.builder.out = self.builder.out, []
         known, self.builder.known = self.builder.known, dict(self.builder.known)
         try:
             for node in nodes:
                 self.builder.origin, self.builder.context = node.origin, node.context
-                self.node(node)
+                (write or self.node)(node)
             return self.builder.out
         finally:
             self.builder.out, self.builder.known = outer, known
@@ -77,7 +79,7 @@ class Dual(OperationRules):
             case Moves():
                 self.moved(node)
             case Protected():
-                raise NotSupported.FORWARD("the forward mode of a `try` is not written")
+                self.attempt(node)
             case Branch():
                 node.body, node.orelse = self.block(node.body), self.block(node.orelse)
                 node.joined += [self.tangents[x] for x in node.joined if x in self.tangents]
@@ -94,6 +96,22 @@ class Dual(OperationRules):
             case _:
                 kind = type(node).__name__
                 raise NotSupported.FORWARD(f"the forward mode of {kind} is not written")
+
+    def attempt(self, node: Protected) -> None:
+        """Write the dual of a `try`: no error of a tangent may reach the handlers of the program.
+
+        The tangents of single operations come after all of them, where none has failed.
+        """
+        single = all(isinstance(inner, Op) for inner in node.first)
+        if not single:
+            own = set(walk(node.first))
+            node.first = self.block(node.first)
+            _refuse_caught([n for n in walk(node.first) if n not in own], node)
+        node.body = self.block(node.body)  # which reads no tangent of what may have failed
+        after = self.block(node.first, self.op) if single else []
+        node.orelse = after + self.block(node.orelse)
+        node.joined += [self.tangents[x] for x in node.joined if x in self.tangents]
+        self.builder.out.append(node)
 
     def op(self, node: Op) -> None:
         y = node.target
@@ -237,6 +255,16 @@ class Dual(OperationRules):
             node.phis.append(d)
             node.outs.append(after)
         self.builder.out.append(node)
+
+
+def _refuse_caught(tangents: list[Node], attempt: Protected) -> None:
+    """Refuse tangents that may raise what the handlers of an attempt catch."""
+    caught = tuple([kind for kinds in attempt.caught for kind in kinds])
+    for node in tangents:
+        kinds = raised_by(node) if isinstance(node, Op) else ()
+        kinds = raised_by_store(node) if isinstance(node, StoreItem) else kinds
+        if any(issubclass(a, b) or issubclass(b, a) for a in kinds for b in caught):
+            raise NotSupported.FORWARD("a tangent may raise an error that the program catches")
 
 
 def _moves_complex(x: Value) -> bool:

@@ -100,7 +100,7 @@ def _with_out(
     f: Any, xs: list[Value], kws: dict[str, Value]
 ) -> tuple[Value | None, list[Value], dict[str, Value]]:
     """Return the array that a call writes its result into, and the call without it."""
-    if isinstance(f, types.FunctionType) and not f.__module__.startswith("numpy"):
+    if isinstance(f, types.FunctionType) and not str(f.__module__).startswith("numpy"):
         return None, xs, kws  # what its own `out` stands for, its rule says
     out = kws.get("out")
     if out is not None and out.items is not None and len(out.items) == 1:
