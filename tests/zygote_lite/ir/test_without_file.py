@@ -3,9 +3,10 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from zygote_lite import gradient, testing
+from zygote_lite import DifferentiationError, gradient, jit, testing
 
 COMMAND = """
 from zygote_lite import gradient
@@ -49,6 +50,29 @@ def of_descriptor(x):
         def __init__(self, a):
             self.a = a
     return Held(2.0).scaled
+
+def doubled(a):
+    a *= 2.0
+    return a[0]
+
+def of_call(x):
+    return doubled(x * x)
+
+class Base:
+    def __init_subclass__(cls):
+        cls.kind = 2.0
+
+def of_hook(x):
+    class Held(Base):
+        scaled = x
+    return Held.scaled
+
+def of_effect(x):
+    class Held:
+        def __str__(self):
+            Scale.by = x
+            return ""
+    return x * len(str(Held()))
 """
 
 
@@ -61,3 +85,15 @@ def test_classes_of_a_module_without_a_name(name):
         assert gradient(space[name], 1.5) == (2.0,)
     for _ in range(3):
         assert gradient(space[name], 1.5) == (2.0,)
+
+
+def test_calls_in_a_module_without_a_name():
+    """The `__module__` of its functions is `None`; the hook of a class is refused by name."""
+    space = {"jit": jit}
+    exec(NAMELESS, space)
+    with testing.transformed_only():
+        assert gradient(space["of_call"], np.array([1.5, 2.5]))[0].tolist() == [6.0, 0.0]
+    with pytest.raises(DifferentiationError, match=r"Base.__init_subclass__ runs while"):
+        gradient(space["of_hook"], 1.5)
+    with pytest.warns(RuntimeWarning, match="of_effect runs uncompiled"):
+        exec("assert jit(of_effect)(3.0) == 0.0", space)

@@ -281,7 +281,7 @@ def warn_uncompiled(f: Any, reason: str) -> None:
 def _outside() -> int:
     """Return how many frames up, from the caller, the first is that is not of this package."""
     frame, level = sys._getframe(2), 2
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("zygote_lite."):
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("zygote_lite."):
         frame, level = frame.f_back, level + 1
     return level
 

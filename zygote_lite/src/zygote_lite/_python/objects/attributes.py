@@ -258,7 +258,8 @@ def _hooks(cls: Any) -> list[Any]:
     return [
         f
         for f in functions
-        if isinstance(f, types.FunctionType) and f.__module__.split(".")[0] not in _STANDARD_MODULES
+        if isinstance(f, types.FunctionType)
+        and str(f.__module__).split(".")[0] not in _STANDARD_MODULES
     ]
 
 
