@@ -9,7 +9,7 @@ import numpy as np
 import rules_jax
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_jax")
+rule = RuleSet("rules_jax", may_raise=True)
 
 
 class Numpy:

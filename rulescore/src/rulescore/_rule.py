@@ -39,6 +39,7 @@ class Rule:
             `None`.
         linear: of a linear rule the positions of the arguments in which the function is linear.
         shifts: of a linear rule the names of the options that add a constant to its value.
+        may_raise: whether its rule set says that pullbacks may raise.
         refuses: by position, the name of each argument without a known derivative, and why.
         plugin: the name of the rule set.
         file, line: where the body was written.
@@ -55,6 +56,7 @@ class Rule:
         "known",
         "line",
         "linear",
+        "may_raise",
         "needs_ad",
         "optional",
         "optional_names",
@@ -94,6 +96,7 @@ class Rule:
         partials: tuple[Callable[..., Any], ...] | None = None,
         linear: tuple[int, ...] = (),
         shifts: frozenset[str] = frozenset(),
+        may_raise: bool = False,
         refuses: dict[int, tuple[str, str]] | None = None,
         reverse: Callable[..., tuple[Any, ...]] | None = None,
     ) -> None:
@@ -122,6 +125,7 @@ class Rule:
         self.partials = partials
         self.linear = linear
         self.shifts = shifts
+        self.may_raise = may_raise
         # how many cotangents the pullback of the body has to give, `None` for one per argument
         self.due = len(types) if varargs is None else None
         self.refuses = refuses or {}

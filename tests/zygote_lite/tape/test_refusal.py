@@ -1,8 +1,12 @@
-"""Calls without a rule run where no gradient passes through them."""
+"""Calls without a rule run where no gradient passes through them, and errors name the line."""
 
+import re
+
+import numpy as np
 import pytest
 
-from zygote_lite import NoRuleError
+from rulescore import RuleSet
+from zygote_lite import NoRuleError, gradient
 from zygote_lite._cotangents.registry import NoPullback
 from zygote_lite._tape.refusal import no_rule
 
@@ -17,3 +21,27 @@ def test_a_call_that_is_given_nothing_active_is_run():
 def test_a_number_that_comes_of_an_active_one_is_refused():
     with pytest.raises(NoRuleError, match="as_integer_ratio"):
         no_rule((None, 1), float.as_integer_ratio, (0.5,), {})
+
+
+@pytest.mark.parametrize("may_raise", [True, False])
+def test_rules_that_say_that_they_may_raise_name_the_line(may_raise):
+    rule = RuleSet("singular", may_raise=may_raise)
+
+    def inverse(x):
+        return 1.0 / x
+
+    @rule(inverse)
+    def _(x: float):
+        def pullback(dy):
+            raise np.linalg.LinAlgError("singular")
+
+        return 1.0 / x, pullback
+
+    rule.register()
+    try:
+        with pytest.raises(np.linalg.LinAlgError, match="singular") as raised:
+            gradient(lambda x: inverse(x) * 2.0, 2.0)
+    finally:
+        rule.unregister()
+    place = rf"{re.escape(__file__)}:\d+: the pullback of \S*inverse failed: singular"
+    assert bool(re.match(place, str(raised.value))) == may_raise

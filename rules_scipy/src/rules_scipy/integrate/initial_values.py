@@ -19,7 +19,9 @@ from rules_scipy.shared.steps.collocation import Along
 from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.initial_values")
+rule = RuleSet(
+    "rules_scipy", examples="rules_scipy.examples.integrate.initial_values", may_raise=True
+)
 EXPLICIT = {"RK23": si.RK23, "RK45": si.RK45, "DOP853": si.DOP853}
 IMPLICIT = {"Radau": si.Radau, "BDF": si.BDF, "LSODA": si.LSODA}
 MULTISTEP = (si.BDF, si.LSODA)

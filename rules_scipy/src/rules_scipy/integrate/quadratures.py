@@ -7,7 +7,7 @@ from rules_scipy.shared.flat import Flat
 from rules_scipy.shared.solvers import as_arguments, entries_of, like_arguments, solver
 from rulescore import RuleSet, stop_gradient
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.quadratures")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.quadratures", may_raise=True)
 
 
 @solver(rule, si.quad, by=("func", "a", "b", "args"))

@@ -5,7 +5,7 @@ from scipy import signal as ss
 
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.peaks")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.peaks", may_raise=True)
 ArrayLike = Numeric | list | tuple
 
 

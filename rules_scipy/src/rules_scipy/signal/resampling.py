@@ -8,7 +8,7 @@ from scipy import signal as ss
 from rules_scipy.shared.signals.borders import bordered, folded
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.resampling")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.resampling", may_raise=True)
 ArrayLike = Numeric | list | tuple
 BORDERS = ("constant", "wrap", "edge", "symmetric", "reflect")
 

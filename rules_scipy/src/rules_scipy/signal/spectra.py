@@ -17,7 +17,7 @@ from rules_scipy.shared.solvers import solver
 from rules_scipy.shared.transforms import ifft_adjoint, irfft_adjoint, resized
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.spectra")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.spectra", may_raise=True)
 BY = ("x", "fs", "window")
 
 

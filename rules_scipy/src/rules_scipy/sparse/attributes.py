@@ -5,7 +5,7 @@ import numpy as np
 from rules_scipy.sparse.values import KINDS, Sparse, filled, is_wide, unshared
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes", may_raise=True)
 OF_PATTERN = ("nnz", "size", "row", "col", "has_sorted_indices", "has_canonical_format",
               "blocksize")  # fmt: skip
 OF_SHAPE = ("shape", "ndim", "dtype")

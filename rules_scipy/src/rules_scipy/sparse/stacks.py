@@ -8,7 +8,7 @@ from rules_scipy.sparse.rearranging import numbered, ordered
 from rules_scipy.sparse.values import count, filled, marked, spread, stored, summed, taken
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.stacks")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.stacks", may_raise=True)
 
 
 def joined(f, xs):

@@ -15,7 +15,7 @@ from rules_scipy.shared.points.metrics import (
 from rules_scipy.shared.solvers import entries_of
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.distances")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.distances", may_raise=True)
 ArrayLike = Numeric | list | tuple
 STEPS = ("dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 OPTIONS = {"minkowski": ("w", "p"), "seuclidean": ("V",), "mahalanobis": ("VI",)}

@@ -10,7 +10,7 @@ from rules_scipy.shared.refusals import INTEGER
 from rules_scipy.special.bessel import kv_by_order
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.continuous")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.continuous", may_raise=True)
 
 # a distribution that is made with active values gets methods that are made from text
 rule.constant(stats.rv_continuous._attach_argparser_methods)

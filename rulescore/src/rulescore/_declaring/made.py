@@ -23,6 +23,8 @@ def rules_of_body(
     argnums: int | tuple[int, ...] | None = None,
     shifts: tuple[str, ...] = (),
     refuses: Mapping[str, str] | None = None,
+    *,
+    may_raise: bool = False,
 ) -> list[Rule]:
     """Return the rules that a body declares, dispatched on its annotations."""
     place = refuse.place_of(body)
@@ -56,6 +58,7 @@ def rules_of_body(
         needs_ad=found.needs_ad,
         linear=linear if kind == "linear" else (),
         shifts=frozenset(shifts),
+        may_raise=may_raise,
         refuses=refuse.unknown(refuses or {}, parameters[: len(found.types)], place),
         reverse=pull_linear if kind == "linear" else None,
     )

@@ -33,6 +33,8 @@ class RuleSet:
         examples: the name of a module that records examples by `example`, if they do not stand
             beside the rules. It is imported when somebody asks for the examples, which a program
             that only differentiates never does.
+        may_raise: whether pullbacks of these rules may raise, as where a matrix is singular or an
+            integral does not converge. An AD that keeps no line of each call keeps it for these.
 
     Rules are declared by `scalar`, by calling the rule set itself, by `linear`, `of_instances` and
     `constant`, forward rules by `forward`, batching rules by `batched`; they take effect when a
@@ -42,8 +44,9 @@ class RuleSet:
     nothing, where a rule is not what it has to be.
     """
 
-    def __init__(self, name: str, *, examples: str | None = None) -> None:
+    def __init__(self, name: str, *, examples: str | None = None, may_raise: bool = False) -> None:
         self.name = name
+        self.may_raise = may_raise
         self.rules: list[Rule] = []
         self.reasons: dict[str, str] = {}
         self.origin = Origin(sys._getframe(1))
@@ -348,7 +351,9 @@ class RuleSet:
         self._declare((f,), "opted out", types, place=place, origin=origin, options=None)
 
     def _declare_body(self, *given: Any, **more: Any) -> None:
-        _changes.declare(self, rules_of_body(self._refuse, *given, **more))
+        _changes.declare(
+            self, rules_of_body(self._refuse, *given, may_raise=self.may_raise, **more)
+        )
 
     def _declare(self, *given: Any, **more: Any) -> None:
-        _changes.declare(self, rules_for(self._refuse, *given, **more))
+        _changes.declare(self, rules_for(self._refuse, *given, may_raise=self.may_raise, **more))

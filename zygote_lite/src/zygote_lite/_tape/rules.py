@@ -13,7 +13,7 @@ from zygote_lite._activity.activity import (
     is_text,
     text_pullback,
 )
-from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, is_known_by_rule, kind_of
+from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state, take
 from zygote_lite._ir.places import called_by_user, name_of, where
@@ -48,7 +48,7 @@ def apply_rule(
     if None in flags[1:] or rule.refuses:
         at = _as_arguments(flags, len(xs), kws, names) if names else flags
         back = back.only(needed_of(at, (f, *arguments), rule))
-    if _may_fail(f, xs):
+    if rule.may_raise:
         back = _placed(f, back)
     if is_text(y):
         return y, text_pullback(y, len(flags))
@@ -96,27 +96,6 @@ def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
             f(*xs, **kws)
     except Exception as error:
         raise error from None
-
-
-_FAILING = (
-    "numpy.linalg",
-    "scipy.integrate",
-    "scipy.interpolate",
-    "scipy.linalg",
-    "scipy.ndimage",
-    "scipy.optimize",
-    "scipy.signal",
-    "scipy.sparse",
-    "scipy.spatial",
-    "scipy.stats",
-)  # whose pullbacks fail where a matrix is not as it has to be, or an integral does not converge
-
-
-def _may_fail(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Return whether the pullback of a function, or of an operator of such values, may fail."""
-    if str(getattr(f, "__module__", None)).startswith(_FAILING) or type(f).__name__ == "fortran":
-        return True
-    return any(is_known_by_rule(type(x)) for x in xs)
 
 
 def _placed(f: Any, back: Back) -> Back:

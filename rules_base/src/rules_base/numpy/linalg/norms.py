@@ -14,7 +14,7 @@ from rules_base.shared.batches import behind, flat
 from rules_base.shared.matrices import ArrayLike, as_array, columns
 from rulescore import Array, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.norms")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.norms", may_raise=True)
 
 
 @rule(np.linalg.norm)
