@@ -46,7 +46,7 @@ def from_left(f, a, b):
         if a.ndim == 1:
             vector = a.toarray().conj()
             return project(np.outer(vector, dy) if b.ndim == 2 else vector * dy, b)
-        return project(adjoint(a) @ np.reshape(dy, (a.shape[0], *b.shape[1:])), b)
+        return project(adjoint(a) @ dy, b)
 
     return f(a, b), (by_sparse, by_dense)
 
@@ -59,7 +59,7 @@ def from_right(f, b, a):
         if a.ndim == 1:
             vector = a.toarray().conj()
             return project(np.outer(dy, vector) if b.ndim == 2 else vector * dy, b)
-        return project(np.reshape(dy, (*b.shape[:-1], a.shape[1])) @ adjoint(a), b)
+        return project(dy @ adjoint(a), b)
 
     def by_sparse(dy):
         if a.ndim == 1:

@@ -210,6 +210,10 @@ def _with_own(
     memory = settled_memory(builder, forward)
     if wanted:
         raise Unsound.WRITES_TO_GIVEN("it writes to arrays that are not its own yet")
+    if builder.copies and any(
+        x.is_whole for x in [*arguments, *(x for x, _ in inputs.given.values())]
+    ):
+        raise Unsound.SHARED_WRITE("it writes to an argument, whose memory a sparse array may have")
     if builder.copies and as_pullback:
         raise Unsound.WRITES_TO_GIVEN("it writes to an argument")
     if inputs.effects is not None and as_pullback:  # it may be run again, for a cotangent

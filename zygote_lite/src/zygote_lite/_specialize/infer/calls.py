@@ -232,8 +232,10 @@ def _writing_call(builder: Builder, f: Any, xs: Values, kws: Options, stem: str)
     of = IN_PLACE.get(f) if is_hashable(f) else None
     if of is None or not xs or isinstance(xs[0].sample, list | dict | set):
         return None
-    if xs[0].is_array:  # statements `x += y` were taken by the interpreter
-        raise Unsound.WRITES_A_RESULT(f"it calls operator.{f.__name__}, which changes an array")
+    if xs[0].is_array or xs[0].is_whole:  # statements `x += y` were taken by the interpreter
+        raise Unsound.WRITES_A_RESULT(
+            f"it calls operator.{f.__name__}, which may change what it is given"
+        )
     return call(builder, of.function, xs, kws, stem)
 
 

@@ -20,6 +20,7 @@ from zygote_lite._specialize.infer.models import differentiated as _differentiat
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models import wholes as _wholes
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
@@ -304,6 +305,9 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
             return constant(x)
         if type(x) in GENERATORS:
             return given_generator(builder, x, expression, name)
+        whole = None if active else _wholes.given_whole(builder, x, expression, name)
+        if whole is not None:
+            return whole
         if is_plain(x):
             if active:
                 return known_once(

@@ -153,10 +153,11 @@ def inactive(
     """Write a call that no gradient passes through; return its value."""
     if f is accumulate and builder.plain:
         raise NotSupported.RULE_FORM("a rule calls accumulate")
-    if hasattr(f, "__code__") and not is_pure(f):
+    of_whole = any(x.is_whole for x in xs) and rule_of(f, xs, kws) is not None
+    if hasattr(f, "__code__") and not is_pure(f) and not of_whole:
         return _python(builder, f, xs, kws, stem)
     _held.refuse_inside([*xs, *kws.values()])
-    if not is_pure(f):
+    if not (is_pure(f) or of_whole):
         raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
         raise NotSupported.RULE_OPERAND(f"a structure is given to {getattr(f, '__name__', f)}")

@@ -22,6 +22,7 @@ from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
+from zygote_lite._specialize.infer.models.wholes import attribute_of_whole
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in
@@ -78,6 +79,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     """Write `x.name`, and return it."""
     if x.is_array:
         return array_attribute(builder, x, name)
+    if x.is_whole:
+        return attribute_of_whole(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
     if isinstance(x.sample, Unfollowed) and name == "T":

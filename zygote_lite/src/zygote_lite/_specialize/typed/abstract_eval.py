@@ -29,8 +29,10 @@ from zygote_lite._specialize.typed.facts import (
     fact_of,
     is_complex,
     may_be_complex,
+    whole_fact,
     without_lengths,
 )
+from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant
@@ -54,6 +56,8 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     """
     sample = tried(f, xs, kws)
     fact = fact_of(sample)
+    if type(fact) is Other and any(x.is_whole for x in xs):
+        fact = _of_whole(f, xs, kws, sample)
     if type(fact) is Other and isinstance(sample, np.ndarray | complex | np.complexfloating):
         raise NotSupported.VALUE_TYPE(f"a value is {_described(sample)}")
     if xs and not kws and not isinstance(fact, ArrayOf) and all(x.is_scalar for x in xs):
@@ -75,6 +79,25 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
         is_view = is_basic(xs[1]) if f is operator.getitem else traits_of(f).view
         result.view = 0 if is_view else None
     return result
+
+
+def _of_whole(f: Any, xs: list[Value], kws: dict[str, Value], sample: Any) -> Fact:
+    """Return what holds for what is made of a value that rule sets know as a whole.
+
+    Raises `NotSpecializable` where the types of the operands do not settle it.
+    """
+    fact = whole_fact(sample)
+    if fact is None:
+        return fact_of(sample)
+    settled = (x.is_whole or (
+        isinstance(x.fact, Scalar) and len(x.fact.classes) == 1) for x in xs)  # fmt: skip
+    if kws or f not in _KEEPING or not all(settled):
+        raise NotSupported.VALUE_TYPE(f"a {type(sample).__name__} is made")
+    return fact
+
+
+_KEEPING = (operator.mul, operator.truediv, operator.neg, operator.add, operator.sub,
+            attribute_of("T"))  # fmt: skip
 
 
 def _settles_dtype(f: Any, xs: list[Value]) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._cotangents.kinds import is_known_by_rule
 from zygote_lite._specialize.typed.reasons import NotSupported
 
 ONE, MANY, UNKNOWN = "1", "n", "?"  # what is known of the length of an axis
@@ -47,6 +48,14 @@ class Other:
     type: type
 
 
+@dataclass(frozen=True)
+class KnownByRules(Other):
+    """A value that rule sets know as a whole, as a sparse array, and what it tells of itself."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
 Fact = Scalar | ArrayOf | ListOf | Other
 
 
@@ -59,6 +68,16 @@ def fact_of(sample: Any) -> Fact:
         axes = tuple([ONE if n == 1 else MANY for n in sample.shape])
         return ArrayOf(sample.dtype, axes)
     return Other(kind)
+
+
+def whole_fact(x: Any) -> KnownByRules | None:
+    """Return what holds for a value that rule sets know as a whole; `None` for others."""
+    if not is_known_by_rule(type(x)):
+        return None
+    dtype, shape = getattr(x, "dtype", None), getattr(x, "shape", None)
+    if not isinstance(dtype, np.dtype) or type(shape) is not tuple:
+        return None
+    return KnownByRules(type(x), dtype, shape)
 
 
 def without_lengths(fact: Fact) -> Fact:

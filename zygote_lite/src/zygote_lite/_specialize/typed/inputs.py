@@ -42,6 +42,7 @@ class Inputs:
         containers: the variables that hold lists and dicts that are read.
         holders: the variables that hold objects and structures, by the expressions for them.
         structures: those that are read, by the expressions for them.
+        wholes: the variables that hold values which rule sets know as a whole.
         taken: how many items structures from outside have been taken apart into.
         islands: the functions that are called as they are, with the reasons.
         cached: for functions under `lru_cache`, the types of what they are called with.
@@ -72,6 +73,7 @@ class Inputs:
         self.containers: dict[str, None] = {}
         self.holders: dict[str, str] = {}
         self.structures: dict[str, Value] = {}
+        self.wholes: dict[Value, str] = {}
         self.taken = 0
         self.islands: dict[str, str] = {}
         self.cached: dict[Any, Any] = {}

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.traits import is_elementwise, traits_of
-from zygote_lite._specialize.typed.facts import FLOATS, MANY, ONE, UNKNOWN, ArrayOf, Axes, Scalar
+from zygote_lite._specialize.typed.facts import (
+    FLOATS,
+    MANY,
+    ONE,
+    UNKNOWN,
+    ArrayOf,
+    Axes,
+    KnownByRules,
+    Scalar,
+)
 from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.runtime import exactly
@@ -138,10 +147,16 @@ def _swapped(xs: list[Value], rank: int) -> Axes | None:
 
 
 def _of_product(xs: list[Value], rank: int) -> Axes | None:
-    a, b = [_axes(x) or () for x in xs]
+    a, b = [_axes_of_factor(x) for x in xs]
     if not (0 < len(a) <= 2 and 0 < len(b) <= 2):
         return None
     return a[:-1] + (b[-1:] if len(b) > 1 else ())
+
+
+def _axes_of_factor(x: Value) -> Axes:
+    if isinstance(x.fact, KnownByRules):  # the code is made for its shape
+        return tuple(map(_length_of_axis, x.fact.shape))
+    return _axes(x) or ()
 
 
 def _indexed(xs: list[Value], rank: int) -> Axes | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.typed.facts import ArrayOf, Axes, Fact, Scalar, fact_of
+from zygote_lite._specialize.typed.facts import ArrayOf, Axes, Fact, KnownByRules, Scalar, fact_of
 
 # a constant of these types is told apart by its text
 FOLDED = (int, float, complex, str, type(None), tuple, type, types.UnionType, np.dtype, slice,
@@ -84,6 +84,11 @@ class Value:
     def is_scalar(self) -> bool:
         """Whether it is a number."""
         return isinstance(self.fact, Scalar)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is known to rule sets as a whole, as a sparse array."""
+        return isinstance(self.fact, KnownByRules)
 
     @property
     def is_object(self) -> bool:
