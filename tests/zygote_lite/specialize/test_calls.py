@@ -218,12 +218,3 @@ def test_a_rule_for_functions_answers_for_functions_defined_inside(rules):
     for model in (lambda c: at_two(lambda x: c * x), named):
         for _ in range(4):  # on the tape, then by transformed code, if it made any
             assert gradient(model, 3.0) == (20.0,)
-
-
-def test_functions_of_no_module():
-    """Code that `exec` runs in a dict without `__name__` has no module."""
-    space = {"np": np}
-    exec("def f(x): return g(x) * x\ndef g(x): return np.sin(x)", space)
-    assert space["f"].__module__ is None
-    agree(lambda: grad(space["f"]), ((0.5,), {}))
-    assert is_specialized(space["f"])
