@@ -89,6 +89,20 @@ def near_psi_difference(x, h):
 
 def far_psi_difference(x, h):
     """Return `psi(x + h) - psi(x)` for large `x` and `x + h` (5.11.2)."""
+    return np.log1p(h / x) + _behind_logarithms(x, h)
+
+
+def psi_remainder(x, h):
+    """Return `psi(x + h) - psi(x) - h / x` for large `x`, and `h` of at most a tenth of it."""
+    ratio = h / x
+    return ratio * ratio * horner(_LOGARITHM, ratio) + _behind_logarithms(x, h)
+
+
+_LOGARITHM = [(-1) ** (k + 1) / k for k in range(2, 18)]
+
+
+def _behind_logarithms(x, h):
+    """Return the difference of `psi(x) - log(x)` at `x + h` and `x`."""
     w, v = 1 / x, 1 / (x + h)
     gap = h * w * v  # w - v
     series = 0.0
@@ -96,7 +110,36 @@ def far_psi_difference(x, h):
         m = i + 1
         powers = sum((w * w) ** j * (v * v) ** (m - 1 - j) for j in range(m))
         series = series + b / (2 * m) * powers
-    return np.log1p(h * w) + gap / 2 + gap * (w + v) * series
+    return gap / 2 + gap * (w + v) * series
+
+
+_STIRLING = [b / (2 * m * (2 * m - 1)) for m, b in enumerate(BERNOULLI[:6], 1)]
+
+
+def log_beta(a, b):
+    """Return `betaln(a, b)`, of which SciPy loses digits where the gamma functions are large."""
+
+    def near(a, b):
+        return sp.betaln(a, b)
+
+    return piecewise((a > 30) | (b > 30), (a, b), far_log_beta, (60.0, 1.0), near, (1.0, 1.0))
+
+
+def far_log_beta(a, b):
+    """Return the logarithm of the beta function where an argument is large (DLMF 5.11.1)."""
+    large, small = np.maximum(a, b), np.minimum(a, b)
+    both = small > 30
+    size = np.where(both, small, 60.0)
+    log = np.where(both, (np.log(2 * np.pi / size)) / 2 + _behind_stirling(size), 0.0)
+    log = log + np.where(both, sp.xlogy(small, small / large), sp.gammaln(small))
+    log = log - np.where(both, 0.0, small * np.log(large) - small)
+    total = large + small
+    behind = _behind_stirling(large) - _behind_stirling(total)
+    return log - (total - 0.5) * np.log1p(small / large) + behind
+
+
+def _behind_stirling(x):
+    return horner(_STIRLING, 1 / (x * x)) / x
 
 
 _EXPREL = [1 / (math.factorial(k) * (k + 2)) for k in range(18)]

@@ -9,7 +9,10 @@ where the sign does not change, on which nothing cancels.
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.expansions import log_beta
 from rules_scipy.shared.quadrature import half_line
+
+REACH = 0.06  # over the rate of a slow exponential: the scale that has it fall to nothing
 
 
 def gamma_density(a, x):
@@ -53,7 +56,7 @@ def _gamma_above(u, a, x, distance):
 
 def beta_density(a, b, x, y):
     """Return the derivative of `betainc(a, b, x)` by `x` (DLMF 8.17.1); `y` is `1 - x`."""
-    return np.exp(sp.xlogy(a - 1, x) + sp.xlogy(b - 1, y) - sp.betaln(a, b))
+    return np.exp(sp.xlogy(a - 1, x) + sp.xlogy(b - 1, y) - log_beta(a, b))
 
 
 def beta_by_first(a, b, x, y):
@@ -71,12 +74,12 @@ def beta_by_first(a, b, x, y):
     lower = distance < 0
     rate = np.where(lower, c - b * x / y, b - c * y / x)
     spread = np.where(lower, (b * x) ** 0.5 / y, (c * y) ** 0.5 / x)
-    scale = 1 / (np.maximum(rate, 0.0) + spread)
+    scale = np.maximum(1 / (np.maximum(rate, 0.0) + spread), REACH / np.where(lower, c, b))
     below = half_line(_beta_below, scale, c, b, x, y, distance)
     above = half_line(_beta_above, scale, c, b, x, y, sp.psi(c) - sp.psi(c + b))
     density = beta_density(c, b, x, y)
     slope = np.where(lower, x * density * below, -y * density * above)
-    term = np.exp(a * log + b * np.log(y) - sp.betaln(a, b)) / a
+    term = np.exp(a * log + b * np.where(y < 0.5, np.log(y), np.log1p(-x)) - log_beta(a, b)) / a
     slope = np.where(shifted, slope + term * (log - sp.psi(a + 1) + sp.psi(a + b)), slope)
     return np.where(inside, slope, 0.0)
 
@@ -96,3 +99,8 @@ def _beta_above(u, a, b, x, y, mean):
 def beta_by_second(a, b, x, y):
     """Return the derivative of `betainc(a, b, x)` by `b`, from that by `a` (DLMF 8.17.4)."""
     return -beta_by_first(b, a, y, x)
+
+
+def beta_quantile_by_first(a, b, x, y):
+    """Return the derivative of a quantile `x` by `a`; `y` is `1 - x`."""
+    return -beta_by_first(a, b, x, y) / beta_density(a, b, x, y)

@@ -15,6 +15,13 @@ from rules_scipy.shared.incomplete import (
     gamma_density,
 )
 from rules_scipy.shared.refusals import INTEGER
+from rules_scipy.shared.variances import (
+    f_by_first,
+    f_by_second,
+    f_density,
+    t_by_freedom,
+    t_density,
+)
 from rules_scipy.special.error import ROOT_2PI
 from rules_scipy.special.logistic import boxcox_by_power
 from rulescore import RuleSet
@@ -193,44 +200,6 @@ def binomial_by_count(k, n, p):
 def binomial_by_size(k, n, p):
     """Return the derivative of `F` by `n`."""
     return -beta_by_second(k + 1, n - k, p, 1 - p)
-
-
-def f_density(dfn, dfd, x):
-    """Return the density of the F distribution."""
-    total = dfd + dfn * x
-    density = beta_density(dfn / 2, dfd / 2, dfn * x / total, dfd / total)
-    return density * dfn * dfd / total**2
-
-
-def f_by_first(dfn, dfd, x):
-    """Return the derivative of `F` by `dfn`."""
-    total = dfd + dfn * x
-    y, z = dfn * x / total, dfd / total
-    density = beta_density(dfn / 2, dfd / 2, y, z)
-    return beta_by_first(dfn / 2, dfd / 2, y, z) / 2 + density * x * dfd / total**2
-
-
-def f_by_second(dfn, dfd, x):
-    """Return the derivative of `F` by `dfd`."""
-    total = dfd + dfn * x
-    y, z = dfn * x / total, dfd / total
-    density = beta_density(dfn / 2, dfd / 2, y, z)
-    return beta_by_second(dfn / 2, dfd / 2, y, z) / 2 - density * x * dfn / total**2
-
-
-def t_density(df, t):
-    """Return the density of Student's t."""
-    log = -np.log(df) / 2 - sp.betaln(0.5, df / 2) - (df + 1) / 2 * np.log1p(t * t / df)
-    return np.where(np.isinf(df), np.exp(-t * t / 2) / ROOT_2PI, np.exp(log))
-
-
-def t_by_freedom(df, t):
-    """Return the derivative of `F` by the degrees of freedom."""
-    total = df + t * t
-    x, y = df / total, t * t / total
-    density = beta_density(df / 2, 0.5, x, np.where(t == 0, 1.0, y))
-    inner = beta_by_first(df / 2, 0.5, x, y) / 2 + density * y / total
-    return np.where(t == 0, 0.0, -np.sign(t) / 2 * inner)
 
 
 def normal_quantile_slope(p):

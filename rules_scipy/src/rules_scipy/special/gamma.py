@@ -8,6 +8,7 @@ from rules_scipy.shared.incomplete import (
     beta_by_first,
     beta_by_second,
     beta_density,
+    beta_quantile_by_first,
     gamma_by_shape,
     gamma_density,
 )
@@ -52,7 +53,7 @@ rule.scalar(sp.gammainccinv)(
     lambda a, y, out: -1 / gamma_density(a, out),
 )
 
-# incomplete beta functions, and their inverses
+# incomplete beta functions, and their inverses: the other inverse is 1 less the quantile (8.17.4)
 rule.scalar(sp.betainc)(
     lambda a, b, x: beta_by_first(a, b, x, 1 - x),
     lambda a, b, x: beta_by_second(a, b, x, 1 - x),
@@ -64,14 +65,14 @@ rule.scalar(sp.betaincc)(
     lambda a, b, x: -beta_density(a, b, x, 1 - x),
 )
 rule.scalar(sp.betaincinv)(
-    lambda a, b, y, out: -beta_by_first(a, b, out, 1 - out) / beta_density(a, b, out, 1 - out),
-    lambda a, b, y, out: -beta_by_second(a, b, out, 1 - out) / beta_density(a, b, out, 1 - out),
-    lambda a, b, y, out: 1 / beta_density(a, b, out, 1 - out),
+    lambda a, b, y, out: beta_quantile_by_first(a, b, out, sp.betainccinv(b, a, y)),
+    lambda a, b, y, out: -beta_quantile_by_first(b, a, sp.betainccinv(b, a, y), out),
+    lambda a, b, y, out: 1 / beta_density(a, b, out, sp.betainccinv(b, a, y)),
 )
 rule.scalar(sp.betainccinv)(
-    lambda a, b, y, out: -beta_by_first(a, b, out, 1 - out) / beta_density(a, b, out, 1 - out),
-    lambda a, b, y, out: -beta_by_second(a, b, out, 1 - out) / beta_density(a, b, out, 1 - out),
-    lambda a, b, y, out: -1 / beta_density(a, b, out, 1 - out),
+    lambda a, b, y, out: beta_quantile_by_first(a, b, out, sp.betaincinv(b, a, y)),
+    lambda a, b, y, out: -beta_quantile_by_first(b, a, sp.betaincinv(b, a, y), out),
+    lambda a, b, y, out: -1 / beta_density(a, b, out, sp.betaincinv(b, a, y)),
 )
 
 

@@ -7,7 +7,7 @@ from scipy import special as sp
 from scipy.special import _ufuncs
 
 from rules_scipy.shared.expansions import horner, psi_difference
-from rules_scipy.shared.incomplete import beta_by_first, beta_by_second, beta_density
+from rules_scipy.shared.incomplete import beta_by_first, beta_density, beta_quantile_by_first
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import RuleSet
 
@@ -19,9 +19,9 @@ rule.scalar(_ufuncs._beta_pdf)(
     lambda x, a, b, out: out * (np.log1p(-x) + psi_difference(b, a)),
 )
 rule.scalar(_ufuncs._beta_ppf)(
-    lambda p, a, b, out: 1 / beta_density(a, b, out, 1 - out),
-    lambda p, a, b, out: -beta_by_first(a, b, out, 1 - out) / beta_density(a, b, out, 1 - out),
-    lambda p, a, b, out: -beta_by_second(a, b, out, 1 - out) / beta_density(a, b, out, 1 - out),
+    lambda p, a, b, out: 1 / beta_density(a, b, out, sp.betainccinv(b, a, p)),
+    lambda p, a, b, out: beta_quantile_by_first(a, b, out, sp.betainccinv(b, a, p)),
+    lambda p, a, b, out: -beta_quantile_by_first(b, a, sp.betainccinv(b, a, p), out),
 )
 # counts are integers
 rule.scalar(_ufuncs._binom_pmf)(
