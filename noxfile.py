@@ -24,6 +24,7 @@ MATRIX = {
 }
 DISTRIBUTIONS = ["rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite"]
 OF_HOSTS = ["rules_torch", "rules_jax"]  # in the matrix of `interop`, which has the hosts
+OF_HOSTS_PAGES = "other_hosts or rules_torch or rules_jax"
 WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
 OLDEST_SCIPY, NEWEST_SCIPY = "1.17", "1.18"  # the ends of the range that `rules_scipy` is for
 THIRD_PARTY = "rules_haversine"
@@ -121,16 +122,16 @@ def workflows(session):
 
 @nox.session(tags=["matrix"])
 def packages(session):
-    """Build all five, check what they hold and say, and train the demo from the wheels alone."""
+    """Build all seven, check what they hold and say, and train the demo from the wheels alone."""
     session.install("build", "hatchling", "pip", "twine", "check-wheel-contents")
     built = Path(session.create_tmp()) / "built"
     shutil.rmtree(built, ignore_errors=True)
-    for name in DISTRIBUTIONS:
+    for name in [*DISTRIBUTIONS, *OF_HOSTS]:
         session.run("python", "-m", "build", "-n", "-o", str(built), name)
     session.run("twine", "check", "--strict", *map(str, built.iterdir()))
     wheels = {path.name.partition("-")[0]: str(path) for path in built.glob("*.whl")}
     session.run("check-wheel-contents", *wheels.values())
-    own = wheels.pop("zygote_lite")
+    own, *_ = [wheels.pop(name) for name in ["zygote_lite", *OF_HOSTS]]
     session.install(*wheels.values(), f"{own}[all,demo]")
     with session.chdir(built):  # away from the sources
         session.run("zygote-lite", "moons", "--epochs", "2", "--out", "moons.png")
@@ -267,7 +268,7 @@ def interop(session):
     session.install("-r", "requirements-interop.txt", "pip")
     hosts = ["tests/interop", "tests/rulescore/test_interop.py", "tests/rulescore/test_errors.py"]
     session.run("pytest", "-rs", "-n", "auto", *(session.posargs or hosts))
-    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "other_hosts")
+    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", OF_HOSTS_PAGES)
     if not session.posargs:  # what is not installed has no rules
         ask_which_rules_answer(session, [*MATRIX["all"], *OF_HOSTS])
         session.run("python", "-m", "pip", "uninstall", "-qy", *OF_HOSTS)

@@ -15,7 +15,7 @@ from zygote_lite import modes, testing
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ENGINE = ROOT / "zygote_lite" / "src" / "zygote_lite"
-WORDS = [word.rstrip("`().|:;,").lstrip("`(|") for word in PAGE.split()]
+WORDS = [word.rstrip("`().|:;,").lstrip("`(|") for word in re.split(r"\s+|\]\(", PAGE)]
 NOT_THERE_YET = ".venv/bin/"  # what the first command makes
 
 

@@ -5,6 +5,7 @@ repository where its readers look for them.
 """
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -33,6 +34,11 @@ def picture_of(name):
     return PICTURES / f"{name}.png"
 
 
+def title_of(name):
+    """Return the title of the page of an example."""
+    return re.sub(r"\b(rnn|ode)\b", lambda m: m[0].upper(), name.replace("_", " ").capitalize())
+
+
 def has_page(place):
     """Tell whether a file of the repository is an example with a page."""
     return place.endswith(".py") and Path(place).stem in examples()
@@ -44,7 +50,7 @@ def example_page(name):
     title, _, rest = ast.get_docstring(ast.parse(source)).partition("\n")
     return "\n".join(
         [
-            f"# {name.replace('_', ' ').capitalize()}",
+            f"# {title_of(name)}",
             f"\n{title}\n{rest}\n",
             f"![What the script draws](../pictures/{name}.png)\n",
             f"```python\n{source.rstrip()}\n```\n",
@@ -55,7 +61,7 @@ def example_page(name):
 
 def on_config(config):
     """Add the pages of errors and examples to the navigation."""
-    gallery = [{name.replace("_", " ").capitalize(): f"gallery/{name}.md"} for name in examples()]
+    gallery = [{title_of(name): f"gallery/{name}.md"} for name in examples()]
     found = [*ERRORS.glob("*.md"), *sorted(ERRORS.glob("*/*.md"))]  # links to folders of packages
     errors = [path.relative_to(ROOT / "docs").as_posix() for path in found]
     for entry in config.nav:
@@ -84,6 +90,8 @@ def on_page_markdown(markdown, page, config, files):
     path = page.file.src_uri
     if path.startswith(("gallery/", "cases/")):
         return markdown
+    if path.startswith("errors/"):  # a message is one long line, which `extra.css` wraps
+        markdown = markdown.replace("```text\n", "``` { .text .message }\n")
     elsewhere = {site: place for place, site in PAGES.items()}
     name = elsewhere.get(path, f"docs/{path}")
     return rewritten(markdown, name, path, config.repo_url.rstrip("/"), has_page)

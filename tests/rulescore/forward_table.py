@@ -71,6 +71,7 @@ def page(found):
             ]
             if names:
                 parts += [f"### {title} ({len(names)})", ", ".join(sorted(names))]
+    parts.append("Read next: [how to declare a rule](../rules/script.md).")
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 

@@ -14,14 +14,13 @@ __tracebackhide__ = True  # a rule runs in place of its function: see the README
 
 
 def numpy(f: Any) -> Any:
-    """Return a function of NumPy's arrays that calls a function of JAX.
+    """Return a function of NumPy arrays that calls a function of JAX.
 
     Arguments:
-        f: a function of JAX's arrays, such as `jax.jit` returns. It is given arrays and floats as
-            arrays of JAX, also those in trees that JAX knows, and returns arrays or trees of them.
+        f: a function of JAX's arrays, such as `jax.jit` returns. Arrays and floats reach it as
+            arrays of JAX, also those in trees that JAX knows. It returns arrays, or trees of them.
 
-    What is returned are arrays of NumPy that can be written into. Keyword arguments are options,
-    which have no gradient.
+    The values are writable NumPy arrays. Keyword arguments are options, which have no gradient.
     """
     from rules_jax.calls import Numpy
 

@@ -14,15 +14,15 @@ __tracebackhide__ = True  # a rule runs in place of its function: see the README
 
 
 def numpy(f: Any) -> Any:
-    """Return a function of NumPy's arrays that calls a function of PyTorch.
+    """Return a function of NumPy arrays that calls a function of PyTorch.
 
     Arguments:
-        f: a `torch.nn.Module`, or a function of tensors. It is given arrays and floats as tensors,
-            also those in tuples, lists and dicts, and returns tensors, or such trees of them.
+        f: a `torch.nn.Module`, or a function of tensors. Arrays and floats reach it as tensors,
+            also those in tuples, lists and dicts. It returns tensors, or such trees of them.
 
-    A writable array shares its memory with its tensor: a function that writes into its arguments is
+    A writable array shares its memory with its tensor; a function that writes into its arguments is
     refused. The cotangent of a module is a `Tangent` of its parameters, as arrays, by the names of
-    `named_parameters`; those that need no gradient have `None`.
+    `named_parameters`; a parameter that needs no gradient has `None`.
     """
     from rules_torch.calls import Numpy
 

@@ -8,7 +8,7 @@ from rulescore.faults import CodedFault, code_in
 
 
 class RuleError(Exception):
-    """Tell that a rule is declared wrongly, clashes with another, or breaks the rule contract."""
+    """Say that a rule is declared wrongly, clashes with another, or breaks the rule contract."""
 
     __module__ = "rulescore"
 

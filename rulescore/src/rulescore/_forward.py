@@ -16,19 +16,20 @@ from rulescore._tangent import accumulate
 
 
 def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any] | None:
-    """Return `(y, dy)` for `y = f(*xs, **options)`, or `None` where there is no rule for it.
+    """Return `(y, dy)` for `y = f(*xs, **options)`, or `None` if no rule is for it.
 
     Arguments:
         tangents: `(df, *dxs)`, the tangents of the function and of each argument; `None` is a zero.
-            That of the function is not used: rules are for functions that hold nothing.
+            `df` is not used: rules are for functions that hold no variables.
         f: the function.
         xs: the arguments, whose types choose the rule.
         options: keyword arguments of `f`; they have no tangents.
 
-    `dy` is the tangent of `y`, of its kind: the derivative of `f` in the direction of the tangents,
-    the adjoint of what `rrule` gives. It is `None` where it is zero by the types, and may share
-    memory with the tangents. Scalar and linear rules give it from the line that declares them;
-    others need a forward rule (`RuleSet.forward`). (ChainRules' `frule`.)
+    `dy` is the derivative of `f` in the direction of the tangents, with the shape and the structure
+    of `y`. It is the adjoint of what `rrule` gives. It is `None` if the types make it zero, and may
+    share memory with the tangents. A scalar or linear rule gives it from the line that declares it;
+    other rules need a forward rule (`RuleSet.forward`). Raises `RuleError` if the tangents do not
+    fit the arguments. (ChainRules' `frule`.)
     """
     dxs = tuple(tangents)[1:]
     if len(dxs) != len(xs):

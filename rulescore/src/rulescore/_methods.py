@@ -26,9 +26,10 @@ def _find_method(function: Any, xs: tuple[Any, ...]) -> Callable[..., Any] | Non
 
 
 def goes_by_value(kind: type) -> bool:
-    """Return whether a rule set says how cotangents of values of a type are projected.
+    """Return whether a rule set says how cotangents of a type are projected.
 
-    Such a value is a whole to an AD, as an array is: its cotangent is not made up of its fields.
+    An AD treats such a value as a whole, like an array: its cotangent does not consist of those of
+    its fields.
     """
     if kind in _kinds.SETTLED:
         return False
@@ -41,14 +42,14 @@ def goes_by_value(kind: type) -> bool:
 
 
 def flatten(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
-    """Return the arrays of numbers that a value holds, and a function that makes one of others.
+    """Return the arrays of numbers that a value holds, and a function that builds such a value.
 
     Arguments:
         x: a value of a type that goes by value, or a cotangent of one.
 
-    The function takes arrays of the same shapes. A rule set declares this by
-    `rule.method(flatten)`; for types without it this is `None`. By it `check_rrule` moves the
-    numbers of a value.
+    The function takes arrays of the same shapes. A rule set declares both by
+    `rule.method(flatten)`; for other types the answer is `None`. `check_rrule` uses it to change
+    the numbers of a value.
     """
     method = None if type(x) in _kinds.SETTLED else _find_method(flatten, (x,))
     if method is None:

@@ -35,9 +35,9 @@ def name_of(f: Any) -> str:
 
 
 def home_of(f: Any) -> str | None:
-    """Return the public module in which a function is found, such as `scipy.special`, if any.
+    """Return the public module that has a function, such as `scipy.special`, or `None`.
 
-    A ufunc does not tell its module: it is looked for in those that are written in C.
+    A ufunc does not know its module: this searches the modules that are written in C.
     """
     name, module = attribute(f, "__name__"), attribute(f, "__module__")
     if type(f).__name__ == "fortran":

@@ -317,7 +317,7 @@ _PUBLISHED = {
 
 
 def provider_of(module: str) -> str | None:
-    """Return the published plugin with rules for a module, if there is one and it is not in use.
+    """Return the published plugin with rules for a module, if it is missing or switched off.
 
     Arguments:
         module: the name of a module, such as `scipy.special` or a part of it.
@@ -330,6 +330,10 @@ def provider_of(module: str) -> str | None:
 
 
 def reason_of(name: str) -> str | None:
-    """Return why a function, given by its full name, has no rule, if a plugin in use tells it."""
+    """Return why a function has no rule, if a plugin in use says so.
+
+    Arguments:
+        name: the full name of the function, such as `numpy.copyto`.
+    """
     given = [ruleset.reasons for plugin in plugins() for ruleset in plugin.rulesets]
     return next((why[name] for why in given if name in why), None)

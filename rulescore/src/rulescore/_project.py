@@ -14,16 +14,17 @@ def project(dx: Any, x: Any) -> Any:
     """Give the cotangent `dx` the kind of its primal `x`.
 
     Arguments:
-        dx: a cotangent, a number or array whose shape `x` broadcasts to; `None` stays `None`.
+        dx: a cotangent: a number, or an array of a shape that `x` broadcasts to; `None` stays
+            `None`.
         x: the primal.
 
-    Returns `dx` itself where nothing is to be done; else with the axes summed over which `x` was
-    broadcast, the imaginary part dropped where `x` is real, in the precision of `x` (an integer
-    counts as a real number in the precision of `dx`). Where `x` is a list, tuple or dict, so is
-    its cotangent, entry by entry. Truth values, text and `None` have no gradient: their cotangent
-    is `None`. Where `dx` is a lazy array, it stays one. For types of other libraries a rule set
-    declares what is due, by `rule.method(project)`. ChainRules calls this `ProjectTo`. Raises
-    `ValueError` where `x` does not broadcast to the shape of `dx`.
+    The result has the shape of `x`: axes along which `x` was broadcast are summed over. It is real
+    where `x` is real, and has the precision of `x`; an integer counts as a real number in the
+    precision of `dx`. If nothing is to be done, it is `dx` itself. For a list, tuple or dict the
+    result is one, too, entry by entry. For booleans, text and `None` it is `None`. A lazy array
+    stays lazy. For types of other libraries a rule set declares what to do, by
+    `rule.method(project)`. Raises `ValueError` if `x` does not broadcast to the shape of `dx`.
+    (ChainRules' `ProjectTo`.)
     """
     if dx is None:
         return None
@@ -58,14 +59,14 @@ def project(dx: Any, x: Any) -> Any:
 
 
 def zero(x: Any) -> Any:
-    """Return the zero cotangent of a value, of its kind; `None` where it has no gradient.
+    """Return the zero cotangent of a value, or `None` if the value has no gradient.
 
     Arguments:
         x: the value.
 
-    A list, a tuple and a dict get a zero for each entry. For types of other libraries a rule set
-    declares it, by `rule.method(zero)`; where it has only declared `project`, the zero is what
-    that makes of `0.0`.
+    The zero has the shape, the precision and the structure of the value: a list, a tuple and a dict
+    get a zero for each entry. For types of other libraries a rule set declares it, by
+    `rule.method(zero)`. If the set has declared only `project`, that makes the zero from `0.0`.
     """
     if type(x) not in _kinds.SETTLED:
         method = _kinds.find(zero, (x,))

@@ -44,10 +44,10 @@ _told: list[Callable[[], Any]] = []  # after each change
 
 
 def generation() -> int:
-    """Return a number that rises with every change of the table of rules.
+    """Return a number that rises whenever the table of rules changes.
 
-    It is asked before code is used that was made with the rules, so sections of plugins whose
-    libraries have been imported meanwhile are loaded first.
+    An AD asks for it before it uses code that it made with the rules. It therefore first loads the
+    sections of plugins whose libraries have been imported meanwhile.
     """
     load_due = _wake  # which another thread may take away meanwhile
     if load_due is not None and len(modules) != _quiet:  # as many are nearly always the same
@@ -56,16 +56,16 @@ def generation() -> int:
 
 
 def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | None:
-    """Return the rule that answers `rrule(f, *xs, **options)`, or `None` where there is none.
+    """Return the rule that answers `rrule(f, *xs, **options)`, or `None` if there is none.
 
     Arguments:
         f: the function, or a callable object.
         xs: its arguments, whose types choose the rule.
-        ad: the AD that a rule may call back, as for `rrule`.
+        ad: the AD, as for `rrule`.
         options: keyword arguments of `f`.
 
-    The rule tells where it was written (`plugin`, `file`, `line`), for which types
-    (`signature`), and of which `kind` it is; called as `rule(f, *xs, **options)` it is applied.
+    The rule has the place where it was written (`plugin`, `file`, `line`), its types (`signature`)
+    and its `kind`. `rule(f, *xs, **options)` applies it.
     """
     if _load is not None:
         _load()
@@ -103,8 +103,8 @@ def find_frule(f: Any, /, *xs: Any, **options: Any) -> Rule | None:
         xs: its arguments, whose types choose the rule.
         options: keyword arguments of `f`.
 
-    It is the forward rule that is declared by hand, unless a rule of another set overrides it;
-    else the scalar, linear or constant rule that answers `rrule`.
+    This is the forward rule that was declared by hand, unless a rule of another set overrides it;
+    otherwise it is the scalar, linear or constant rule that answers `rrule`.
     """
     if _load is not None:
         _load()
@@ -116,11 +116,11 @@ def find_frule(f: Any, /, *xs: Any, **options: Any) -> Rule | None:
 
 
 def find_batched(f: Any, /, *xs: Any, **options: Any) -> Rule | None:
-    """Return the batching rule for `f(*xs, **options)`, or `None` where there is none.
+    """Return the batching rule for `f(*xs, **options)`, or `None` if there is none.
 
     Arguments:
         f: the function.
-        xs: one entry of the batch for each argument: their types choose the rule.
+        xs: one entry of the batch for each argument; their types choose the rule.
         options: keyword arguments of `f`.
     """
     if _load is not None:
@@ -156,17 +156,19 @@ def _primitive_of(kind: str, f: Any) -> Primitive | None:
 
 
 def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pullback] | None:
-    """Return `(y, back)` for `y = f(*xs, **options)`, or `None` where nobody has a rule for it.
+    """Return `(y, back)` for `y = f(*xs, **options)`, or `None` if no rule is for it.
 
     Arguments:
         f: the function, or a callable object.
         xs: the arguments, whose types choose the rule.
-        ad: the AD that a rule for a function that takes functions may call back, as
-            `ad(g, *xs) -> (y, back)`; without it such rules are not found.
-        options: keyword arguments of `f`; they carry no gradient.
+        ad: the AD for rules of functions that take functions: `ad(g, *xs)` returns `(y, back)`.
+            Without it, such rules are not found.
+        options: keyword arguments of `f`; they have no gradient.
 
-    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, with `None` for "no gradient". The first call
-    loads the rule plugins. (ChainRules' `rrule`.)
+    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, each of the shape, the precision and the structure
+    of its argument; `None` means "no gradient". The first call loads the rule plugins. Raises
+    `RuleError` if several rules match and none is the most specific, or if a rule breaks the
+    contract. (ChainRules' `rrule`.)
     """
     if _load is not None:
         _load()
@@ -347,5 +349,5 @@ def replace(entries: dict[Any, tuple[Entry, ...]]) -> None:
 
 
 def when_changed(forget: Callable[[], Any]) -> None:
-    """Call `forget` after each change of the table: an AD may remember what it knows of types."""
+    """Call `forget` after each change of the table of rules, so that an AD can empty its caches."""
     _told.append(forget)

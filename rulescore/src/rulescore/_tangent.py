@@ -12,16 +12,15 @@ from rulescore._project import sequence_like
 
 
 class Tangent:
-    """Hold the cotangent of an object: one cotangent per field, under the object's field names.
+    """Hold the cotangent of an object: one cotangent for each of its fields, under the same names.
 
     Arguments:
-        primal: the type of the object, for printing and for telling cotangents apart.
-        fields: cotangents by field name; a field without gradient holds `None`.
+        primal: the type of the object.
+        fields: the cotangents by field name; `None` for a field without a gradient.
 
-    A field is read as an attribute, `dm.weights`; a name that is not a field raises
-    `AttributeError`. `dict(dm)` and `dm.items()` give all fields. Tangents of one type are added
-    and subtracted field by field, and multiplied and divided by numbers; `None` stays `None`.
-    ChainRules calls this `Tangent`.
+    Read a field as an attribute, `dm.weights`; any other name raises `AttributeError`. `dict(dm)`
+    and `dm.items()` give all fields. Tangents of one type can be added and subtracted, and
+    multiplied and divided by numbers, field by field; `None` stays `None`. (ChainRules' `Tangent`.)
     """
 
     __slots__ = ("_fields", "_primal")
@@ -127,11 +126,11 @@ def accumulate(a: Any, b: Any) -> Any:
     Arguments:
         a, b: cotangents: numbers, arrays, tuples, lists, dicts, `Tangent`s, or `None`.
 
-    `None` adds nothing. Numbers and arrays of one shape add up, tuples and lists of one length
-    and dicts and Tangents add up entry by entry; the keys of one dict (or Tangent) must be a subset
-    of the other's. For types of other libraries a rule set declares the sum, by
-    `rule.method(accumulate)`. Anything else raises `TypeError` or `ValueError`. (MicroGrad.jl and
-    Zygote call this `accum`.)
+    `None` adds nothing. Numbers, and arrays of one shape, are added; tuples and lists of one
+    length, dicts and Tangents are added entry by entry. The keys of one dict or Tangent must be a
+    subset of the other's. For types of other libraries a rule set declares the sum, by
+    `rule.method(accumulate)`. Anything else raises `TypeError` or `ValueError`. (`accum` of Zygote
+    and MicroGrad.jl.)
     """
     kind, other = type(a), type(b)
     if kind is float and other is float:

@@ -13,18 +13,18 @@ _BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 
 
 def why(f: Any, /, *xs: Any, **options: Any) -> list[tuple[str, Rule]]:
-    """Return all rules for a function, each with how it fares in the call `f(*xs, **options)`.
+    """Return all rules for a function, each with its part in the call `f(*xs, **options)`.
 
     Arguments:
         f: the function, or a callable object.
         xs: its arguments, whose types choose the rule.
         options: keyword arguments of `f`.
 
-    The rule that answers `"answers"`, and comes first. One that matches the types may be
-    `"overridden by NAME"`, with the name of that rule set, or one that `"clashes"` with another:
-    then the call raises. All others have `"lost"`: they are for other types, or less specific.
-    A bound method, such as `np.ones(2).sum`, counts as `np.ndarray.sum`, called with the array
-    first, and a `functools.partial` as its function.
+    Returns pairs of a text and a rule. The rule that `"answers"` comes first. A rule that matches
+    may be `"overridden by NAME"`, where NAME is another rule set, or one that `"clashes"`: then the
+    call raises `RuleError`. All others have `"lost"`: they are for other types, or less specific. A
+    bound method, such as `np.ones(2).sum`, counts as `np.ndarray.sum` with the array as its first
+    argument, and a `functools.partial` counts as its function.
     """
     f, xs, options = unbound(f, xs, options)
     clashing: list[Rule] = []

@@ -34,24 +34,24 @@ def sum_of_gradients(
     workers: int | None = None,
     in_flight: int | None = None,
 ) -> Callable[..., tuple[Any, Any]]:
-    """Return a function of parameters and batches: the sums of a loss and of its gradient.
+    """Return a function of parameters and batches: the sum of a loss over them, and its gradient.
 
     Arguments:
         loss: a function of the parameters and one batch, whose value is a real number. It is
             pickled: by name if it is in a module, by value if it is in a script or a notebook.
-        client: a client of dask.distributed, or the address of a scheduler. Without one there is a
-            local cluster, which is kept for later calls.
-        processes: whether the workers of the local cluster are processes, or threads.
-        workers: how many there are; one per core where it is not given.
-        in_flight: how many batches are on their way at most, so that memory is bounded; four for
-            each thread of the cluster (at least eight) where it is not given.
+        client: a client of dask.distributed, or the address of a scheduler. Without it a local
+            cluster is started, and kept for later calls.
+        processes: whether the workers of the local cluster are processes; otherwise threads.
+        workers: how many workers it has; by default one for each core.
+        in_flight: the largest number of batches on their way at once, which bounds the memory; by
+            default four for each thread of the cluster, and at least eight.
 
     The function takes `(params, batches, *, seed=None)`. The parameters are a tree, as for
-    `tree_map`. Batches are a dask collection, whose partitions they are, or a list or a generator
-    of anything: arrays, tuples, futures and dask collections, also in tuples, lists and dicts. With
-    `seed=`, an integer or several, the loss is given `rng=`, a `numpy.random.Generator` that
-    belongs to the seed and to the number of the batch. Raises what the loss raises, and
-    `ValueError` where there are no batches.
+    `tree_map`. The batches are the partitions of a dask collection, or the elements of a list or a
+    generator: arrays, tuples, futures and dask collections, also in tuples, lists and dicts. With
+    `seed=`, one integer or several, the loss gets `rng=`, a `numpy.random.Generator` that depends
+    on the seed and the number of the batch only. Raises what the loss raises, and `ValueError` if
+    there are no batches.
     """
     run = _Sum(loss, client, processes, workers, in_flight, of_rows=False, mean=False)
 
@@ -70,17 +70,17 @@ def value_and_grad(
     workers: int | None = None,
     in_flight: int | None = None,
 ) -> Callable[..., tuple[Any, Any]]:
-    """Return a function of parameters and data in batches: the value of a loss and its gradient.
+    """Return a function of parameters and data in batches: the value of a loss, and its gradient.
 
     Arguments:
-        loss: a function of the parameters and of a batch of each of the data.
-        reduce: `"sum"` for a loss that is a sum over rows; `"mean"` for a mean over rows, where a
-            batch counts by its rows (those of its first array).
+        loss: a function of the parameters, and of one batch from each of the data.
+        reduce: `"sum"` if the loss is a sum over rows; `"mean"` if it is a mean over rows. Each
+            batch then counts by its number of rows (those of its first array).
         client, processes, workers, in_flight: as for `sum_of_gradients`.
 
-    The function takes `(params, *data, seed=None)`. Each of the data is like the batches of
-    `sum_of_gradients`, and they go together: dask arrays have equal chunks along the first axis and
-    one along the others. Raises `ValueError` where they do not.
+    The function takes `(params, *data, seed=None)`. Each of the data is given like the batches of
+    `sum_of_gradients`. Dask arrays need the same chunks along their first axis, and one chunk along
+    the others. Raises `ValueError` if the batches do not match.
     """
     if reduce not in ("sum", "mean"):
         raise ValueError(f"`reduce` is 'sum' or 'mean', not {reduce!r}")

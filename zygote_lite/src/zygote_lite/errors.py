@@ -8,7 +8,7 @@ from rulescore.faults import CodedFault, code_in
 
 
 class DifferentiationError(Exception):
-    """Tell that a gradient cannot be computed, and why, where, and what to do about it."""
+    """Say that a gradient cannot be computed, where, why, and what to do about it."""
 
     @property
     def code(self) -> str:
@@ -17,22 +17,22 @@ class DifferentiationError(Exception):
 
 
 class UnsupportedSyntaxError(DifferentiationError, SyntaxError):
-    """Tell that a function is written with a construct that cannot be differentiated."""
+    """Say that a function has a construct that cannot be differentiated."""
 
     def __str__(self) -> str:
         return str(self.msg)
 
 
 class NoRuleError(DifferentiationError, TypeError):
-    """Tell that a gradient passes through a function that has neither a rule nor Python source."""
+    """Say that a gradient passes through a function that has neither a rule nor Python source."""
 
 
 class NoSourceError(DifferentiationError, OSError):
-    """Tell that the source text of a function cannot be found."""
+    """Say that the source text of a function cannot be found."""
 
 
 class GradientCheckError(AssertionError):
-    """Tell that a gradient is not what differences of the function say, and where."""
+    """Say that a gradient differs from differences of the function, and where."""
 
 
 class Fault(CodedFault):

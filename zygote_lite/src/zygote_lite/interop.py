@@ -129,27 +129,27 @@ def bound(f: Any, options: dict[str, Any]) -> Any:
 
 
 def to_torch(f: Callable[..., Any], *, copy: bool = False) -> Any:
-    """Return a function as one of PyTorch's tensors, which PyTorch differentiates.
+    """Export a function of NumPy arrays to PyTorch, which differentiates it.
 
     Arguments:
-        f: any callable that `pullback` takes, of NumPy's arrays. Its arguments and its value may
-            be tuples, lists and dicts of tensors. A tensor without axes is given as a number of
-            NumPy, any other as an array that shares its memory and cannot be written into.
-        copy: whether it is given copies, which it may write into.
+        f: any callable that `pullback` takes, of NumPy arrays. Its arguments and its value may be
+            tuples, lists and dicts. A tensor without axes arrives as a NumPy number, any other as a
+            read-only array that shares the memory of the tensor.
+        copy: whether `f` gets copies of its arguments, which it may write into.
     """
     return interop.to_torch(f, ad=BY_ENGINE, copy=copy)
 
 
 def to_jax(f: Callable[..., Any], *, mode: str = "reverse", result: Any = None) -> Any:
-    """Return a function as one of JAX's arrays, which JAX differentiates.
+    """Export a function of NumPy arrays to JAX, which differentiates it.
 
     Arguments:
-        f: any callable that `pullback` takes, of NumPy's arrays, without effects.
+        f: any callable that `pullback` takes, of NumPy arrays, without side effects.
         mode, result: as for `rulescore.interop.to_jax`.
     """
     return interop.to_jax(f, ad=BY_ENGINE, mode=mode, result=result)
 
 
 def to_autograd(f: Callable[..., Any]) -> Any:
-    """Return a function as one that autograd differentiates: any callable that `pullback` takes."""
+    """Export any callable that `pullback` takes to autograd, which differentiates it."""
     return interop.to_autograd(f, ad=BY_ENGINE)

@@ -35,11 +35,11 @@ def sgd(
 
     Arguments:
         model, gradient: a tree, and its gradient.
-        state: what the last step returned; `None` at the first.
+        state: what the last step returned; `None` for the first step.
         rate: the length of a step.
-        momentum: how much of the last step is taken again: `v = momentum * v + gradient`.
+        momentum: the share of the last step that is added: `v = momentum * v + gradient`.
         weight_decay: how much each step shrinks the numbers, times `rate`.
-        frozen: what stays as it is.
+        frozen: names of fields and keys, or paths, that stay as they are.
     """
 
     def step(x: Any, d: Any, velocity: Any) -> tuple[Any, Any]:
@@ -66,13 +66,13 @@ def adam(
 
     Arguments:
         model, gradient: a tree, and its gradient.
-        state: what the last step returned; `None` at the first.
+        state: what the last step returned; `None` for the first step.
         rate: the length of a step.
-        decay: how much the means of the gradient and of its square keep of what they were.
+        decay: the factors by which the running means of the gradient, and of its square, decay.
         epsilon: what is added to the root of the mean square.
-        weight_decay: how much each step shrinks the numbers, times `rate`, beside the gradient
+        weight_decay: how much each step shrinks the numbers, times `rate`, apart from the gradient
             (AdamW).
-        frozen: what stays as it is.
+        frozen: names of fields and keys, or paths, that stay as they are.
     """
     count, moments = state or (0, None)
     count += 1

@@ -115,21 +115,21 @@ def strict(enabled: bool = True) -> Iterator[None]:
 
 @contextlib.contextmanager
 def observed() -> Iterator[list[Answer]]:
-    """Note how each gradient is answered: give the list to which an `Answer` is added for each."""
+    """Note how gradients are answered: yield a list, which gets an `Answer` for each of them."""
     answers: list[Answer] = []
     with switched(answers=answers):
         yield answers
 
 
 def why_recorded(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = None) -> str | None:
-    """Return why the tape answers `value_and_grad(f, argnums)(*xs)`; `None` where it does not.
+    """Return why the tape answers `value_and_grad(f, argnums)(*xs)`; `None` if it does not.
 
     Arguments:
         f: the function.
         xs: its arguments.
-        argnums: those that are differentiated; without it, all.
+        argnums: the arguments to differentiate; without it, all.
 
-    Code is made for the types of the arguments, if there is none, and run.
+    If there is no code for the types of the arguments, it is made, and run.
     """
     numbers = tuple(range(len(xs))) if argnums is None else argnums
     try:
@@ -141,10 +141,10 @@ def why_recorded(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = No
 
 
 def is_covered(f: Any, /, *xs: Any) -> bool:
-    """Return whether code that was made so far for a function answers these arguments.
+    """Return whether a function has code already that answers these arguments.
 
-    It may have been made for a gradient, a Jacobian (`xs` are the arguments), or a Hessian times a
-    vector (which is the last of `xs`). Nothing is made, and errors are none of its answers.
+    The code may be for a gradient or a Jacobian (`xs` are the arguments), or for a Hessian times a
+    vector (the last of `xs`). Nothing is made, and nothing raises.
     """
     function = original(f)
     for known in _cache.specializations_for(function):
@@ -186,9 +186,9 @@ def reasons(f: Any, /) -> list[str]:
 
 
 def forget(*functions: Any) -> None:
-    """Forget the code that was made for some functions, or for all if none is named.
+    """Forget the code that was made for some functions, or for all functions if none is named.
 
-    Warnings that a function runs uncompiled, which are given once, are given again.
+    The warning that a function runs uncompiled, which is given once, is then given again.
     """
     for known in _cache.specializations_for(*map(original, functions)):
         known.renew()

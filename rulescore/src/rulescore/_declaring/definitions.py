@@ -24,14 +24,14 @@ _sets: dict[str, RuleSet] = {}
 
 
 def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
-    """Make a function of the body of its rule: it returns the value, and its rule is the body.
+    """Make a function of the body of its rule.
 
     Arguments:
-        body: a function of the arguments.
+        body: a function of the arguments that returns the value and a pullback, as a body below
+            `@rule(f)` does. The pullback maps `dy` to a tuple with one cotangent for each
+            positional parameter without a default. Annotations say for which types the rule is.
 
-    The body returns the value and a pullback, which maps `dy` to a tuple with one cotangent for
-    each positional parameter without a default, as a body below `@rule(f)` does; annotations, if
-    there are any, say for which types the rule is. (JAX's `custom_vjp`.)
+    The function returns the value, and its rule is the body. (JAX's `custom_vjp`.)
     """
     if any(p.name == "ad" and p.kind is p.KEYWORD_ONLY for p in parameters_of(body)):
         raise Fault.PARAMETERS(
@@ -49,11 +49,11 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
 
 
 def scalar_rule(*partials: Callable[..., Any]) -> Callable[[F], F]:
-    """Declare the partial derivatives of an elementwise function at its definition.
+    """Declare the partial derivatives of an elementwise function where it is defined.
 
     Arguments:
         partials: what `rule.scalar(f)` takes: a function of the inputs, and perhaps of the output
-            as `out`, which returns the partial derivatives; or one function for each of them.
+            as `out`, that returns the partial derivatives; or one function for each input.
     """
     rules = _set_of(sys._getframe(1))
 
@@ -65,12 +65,13 @@ def scalar_rule(*partials: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def non_differentiable(f: F) -> F:
-    """Declare, at the definition of a function, that no gradient passes through it.
+    """Declare that no gradient passes through a function, where it is defined.
 
     Arguments:
         f: the function.
 
-    It is simply run, and its value counts as a constant. (ChainRules' `@non_differentiable`.)
+    The function simply runs, and its value counts as a constant. (ChainRules'
+    `@non_differentiable`.)
     """
     caller = sys._getframe(1)
     place = (f.__code__.co_filename, f.__code__.co_firstlineno)
@@ -81,13 +82,13 @@ def non_differentiable(f: F) -> F:
 
 
 def opt_out(function: Any, *types: type) -> None:
-    """Declare that the rules of a function are not for arguments of one's own types.
+    """Declare that the rules of a function are not for arguments of your own types.
 
     Arguments:
         function: a function with rules.
-        types: types of positional arguments, the first ones.
+        types: the types of its first positional arguments.
 
-    An AD differentiates the function's own code for these: `opt_out(np.mean, MyArray)`.
+    An AD then differentiates the function's own code: `opt_out(np.mean, MyArray)`.
     """
     caller = sys._getframe(1)
     _set_of(caller)._declare_opted_out(function, types, caller)
@@ -103,13 +104,13 @@ def _set_of(caller: FrameType) -> RuleSet:
 
 
 def stop_gradient(x: T) -> T:
-    """Return a copy of a number, an array or a structure of them that counts as a constant.
+    """Return a copy of a value that counts as a constant.
 
     Arguments:
-        x: the value.
+        x: a number, an array, or a structure of them.
 
-    Lists, dicts, objects and arrays are copied, because what is one object has one gradient.
-    (JAX's `stop_gradient`, ChainRules' `ignore_derivatives`.)
+    Lists, dicts, objects and arrays are copied, because one object has only one gradient. (JAX's
+    `stop_gradient`, ChainRules' `ignore_derivatives`.)
     """
     if isinstance(x, float):
         return x

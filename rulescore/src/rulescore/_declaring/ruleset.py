@@ -29,19 +29,19 @@ class RuleSet:
     """Collect the rules of one plugin.
 
     Arguments:
-        name: the plugin's name; it stands in every message about one of its rules.
-        examples: the name of a module that records examples by `example`, if they do not stand
-            beside the rules. It is imported when somebody asks for the examples, which a program
-            that only differentiates never does.
-        may_raise: whether pullbacks of these rules may raise, as where a matrix is singular or an
-            integral does not converge. An AD that keeps no line of each call keeps it for these.
+        name: the name of the plugin, which stands in every message about one of its rules.
+        examples: the name of a module that records examples by `example`, unless they stand beside
+            the rules. It is imported only when the examples are asked for, and never by a program
+            that only differentiates.
+        may_raise: whether the pullbacks of these rules may raise an error, as for a singular matrix
+            or an integral that does not converge. An AD that keeps no line of each call then does.
 
-    Rules are declared by `scalar`, by calling the rule set itself, by `linear`, `of_instances` and
-    `constant`, forward rules by `forward`, batching rules by `batched`; they take effect when a
-    plugin hands the set over by its hook, or at `register()`; what is declared on a registered set
-    takes effect from the next call on. A declaration that is run again, as in a cell of a notebook,
-    takes the place of what it declared before. Each declaration raises `RuleError`, and declares
-    nothing, where a rule is not what it has to be.
+    Declare rules by calling the rule set, or by `scalar`, `linear`, `of_instances` and `constant`;
+    declare forward rules by `forward`, and batching rules by `batched`. Rules take effect when the
+    hook of a plugin returns the set, or at `register()`. A rule that is declared on a registered
+    set takes effect from the next call on. A declaration that runs again, as in a cell of a
+    notebook, replaces the earlier one. A wrong declaration raises `RuleError`, and declares
+    nothing.
     """
 
     def __init__(self, name: str, *, examples: str | None = None, may_raise: bool = False) -> None:
@@ -58,8 +58,8 @@ class RuleSet:
     def examples(self) -> list[Example]:
         """Return the recorded calls as (function, arguments, options).
 
-        The module of examples, if there is one, is imported now. What it raises is raised at each
-        attempt.
+        This imports the module of examples, if there is one. If the import fails, its error is
+        raised at each attempt.
         """
         return self._examples.all()
 
@@ -72,23 +72,23 @@ class RuleSet:
     ) -> Callable[[Body], Body]:
         """Declare the partial derivatives of elementwise `functions`.
 
-        The decorated function takes the inputs, and also the output where its last parameter is
-        named `out`. It returns the partial derivative, or a tuple of them for several inputs;
-        `None` means no gradient. Broadcasting, precision and conjugation are taken care of.
+        The decorated function takes the inputs and, if its last parameter is named `out`, the
+        output. It returns the partial derivative, or a tuple of them for several inputs; `None`
+        means "no gradient". Broadcasting, precision and conjugation need no code of yours.
 
-        Where a partial derivative takes long, give a function for each, with the same parameters:
-        `rule.scalar(f)(by_x, by_y)`. Those that nobody needs are not computed then.
+        If a partial derivative is expensive, give one function for each input, all with the same
+        parameters: `rule.scalar(f)(by_x, by_y)`. Those that nobody needs are then not computed.
 
         Arguments:
-            functions: elementwise functions of numbers and arrays with these partials.
-            poles: whether the partials can divide by zero or overflow for finite inputs, which
-                takes care. Where it is not given, it is told from their code: partials that only
-                compare, scale an input, and take signs, sines and cosines have none, and any
-                other may have. `False` spares the care where you know better.
-            chooses: whether the functions choose among their inputs, as `maximum` does: what was
-                not chosen gets a zero even where the cotangent is infinite or undefined.
-            refuses: the parameters by which no derivative is known, each with the reason. Their
-                partial derivatives are given as `None`, and whoever asks for one gets an error.
+            functions: elementwise functions of numbers and arrays with these partial derivatives.
+            poles: whether the partial derivatives can divide by zero or overflow for finite inputs;
+                guarding against that costs time. By default the code of the partial derivatives
+                decides: without poles are those that only compare, scale an input, or take signs,
+                sines and cosines. `False` turns the guard off where you know better.
+            chooses: whether the functions choose among their inputs, as `maximum` does. An input
+                that was not chosen gets a zero, even if the cotangent is infinite or undefined.
+            refuses: the parameters whose partial derivative is not known, each with the reason.
+                Return `None` for these; whoever asks for one gets an error with the reason.
         """
 
         def declare(body: Any, origin: Origin) -> None:
@@ -122,24 +122,25 @@ class RuleSet:
     ) -> Callable[[Body], Body]:
         """Declare a rule for `functions`, dispatched on the annotations of the decorated body.
 
-        The body returns the value and a pullback; the pullback maps `dy` to a tuple with one
-        cotangent for each positional parameter without a default, `None` for "no gradient".
-        Parameters with a default and keyword-only ones are options and carry no gradient.
+        The body returns the value and a pullback. The pullback maps `dy` to a tuple with one
+        cotangent for each positional parameter without a default; `None` means "no gradient".
+        Parameters with a default, and keyword-only ones, are options and have no gradient.
 
-        A pullback may also be a tuple of its parts, one function of `dy` for each such parameter,
-        `None` for "no gradient": an AD computes only those that it needs. What several parts share
-        is computed once by a pair `(shared, parts)`: the parts are given what `shared(dy)` returns.
+        Instead of a pullback the body may return a tuple of parts: one function of `dy`, or `None`,
+        for each such parameter. An AD then computes only the cotangents that it needs. A pair
+        `(shared, parts)` computes what they have in common once: each part is called with what
+        `shared(dy)` returned.
 
-        A body with a keyword-only parameter `ad` is for functions that take functions: it is given
-        the AD, called as `ad(f, *xs)`, which returns `(y, back)`.
+        If the functions take functions, give the body a keyword-only parameter `ad`. It is the AD:
+        `ad(f, *xs)` returns `(y, back)`.
 
-        Numbers are matched by their kind, Python's and NumPy's alike: `int` matches integers,
-        `float` these and floating-point numbers, `complex` these and complex numbers, of any
-        precision (PEP 484). A 0-d array is matched as the number that it holds where no rule is
-        for arrays. NumPy's `bool_` is no number.
+        Numbers of Python and of NumPy match alike, in any precision: `int` matches integers,
+        `float` also floating-point numbers, and `complex` also complex numbers (PEP 484). A 0-d
+        array matches as the number that it holds, unless a rule is for arrays. NumPy's `bool_` is
+        no number.
 
-        `refuses` names the parameters by which no derivative is known, each with the reason:
-        whoever asks for one gets an error.
+        `refuses` names the parameters whose derivative is not known, each with the reason. Whoever
+        asks for one gets an error with the reason.
         """
 
         def declare(body: Body, origin: Origin) -> None:
@@ -153,20 +154,21 @@ class RuleSet:
         argnums: int | tuple[int, ...] | None = None,
         shifts: tuple[str, ...] = (),
     ) -> Callable[[Body], Body]:
-        """Declare the adjoint of linear `functions`: the value is that of the function itself.
+        """Declare the adjoint of linear `functions`. The value comes from the function itself.
 
-        The decorated function takes the cotangent `dy`, then what the function takes, annotated
-        as the body of a rule is. It returns the cotangent of the argument in which the function
-        is linear, or a tuple of them for several; `None` means no gradient. It may read the
-        shape, dtype and structure of these arguments, and not their numbers, on which a linear
-        function's adjoint does not depend. Each cotangent is projected to the kind of its primal.
+        The decorated function takes the cotangent `dy`, then the parameters of the function,
+        annotated like those of a rule. It returns the cotangent of the argument in which the
+        function is linear, or a tuple of them for several; `None` means "no gradient". It may read
+        the shape, dtype and structure of these arguments, but not their numbers: the adjoint of a
+        linear function does not depend on them. Each cotangent is projected to the kind of its
+        argument.
 
         Arguments:
             functions: functions with this adjoint.
-            argnums: the positions of the arguments in which they are linear, jointly; by default
-                all positional parameters without a default.
+            argnums: the positions of the arguments in which they are jointly linear; by default all
+                positional parameters without a default.
             shifts: the names of options that add a constant to the value, such as the `initial` of
-                a sum: a tangent is not given them.
+                a sum. They are left out when the function is applied to a tangent.
         """
 
         def declare(adjoint: Body, origin: Origin) -> None:
@@ -175,18 +177,20 @@ class RuleSet:
         return self._declaration("rule.linear", functions, declare)
 
     def forward(self, *functions: Any) -> Callable[[Body], Body]:
-        """Declare forward rules for `functions` by hand, dispatched as the rules of `rule(f)` are.
+        """Declare forward rules for `functions` by hand, dispatched like the rules of `rule(f)`.
 
-        Scalar, linear and constant rules have a forward mode from the line that declares them.
-        For others the body of a forward rule returns the value and a pushforward, which maps the
-        tangents of the positional parameters without a default to the tangent of the value: a
-        tuple with a function of one tangent for each such parameter, `None` where nothing passes,
-        whose values are added up. What is left to do with the sum comes last in a pair
-        `(parts, shared)`: the tangent is then `shared(sum)`. Or a function of all tangents, of
-        which some are `None`, for zero.
+        Scalar, linear and constant rules need none: the line that declares them has it. The body of
+        a forward rule returns the value and a pushforward, which maps the tangents of the
+        positional parameters without a default to the tangent of the value. It is one of three
+        things:
 
-        A forward rule is the adjoint of the rule for the same function, which is checked by
-        `check_rrule`. A rule of another set that overrides it leaves the function without one.
+        - a tuple with one function of a tangent, or `None`, for each parameter; the results are
+          added;
+        - a pair `(parts, shared)` of such a tuple and a function that is applied to their sum;
+        - a function of all tangents, some of which may be `None`, for zero.
+
+        A forward rule is the adjoint of the rule for the same function, which `check_rrule` checks.
+        If a rule of another set overrides that rule, the function has no forward rule.
         """
 
         def declare(body: Body, origin: Origin) -> None:
@@ -195,14 +199,14 @@ class RuleSet:
         return self._declaration("rule.forward", functions, declare)
 
     def batched(self, *functions: Any) -> Callable[[Body], Body]:
-        """Declare batching rules: what `functions` do to a batch of arguments at once.
+        """Declare batching rules: what `functions` do to a whole batch of arguments.
 
-        The body takes what the functions take, and is dispatched on the types of one entry. Its
-        annotated parameters without a default may be batches: there each array has one axis more,
-        in front, of the length of the batch, or of length 1 where it is the same for all entries.
-        Lists and tuples hold such arrays; Python's numbers are the same for all. It returns the
-        value, whose arrays have the axis of the batch in front; or `NotImplemented`, where it does
-        not know. Universal functions of NumPy, and functions with a scalar rule, need no rule.
+        The body takes what the functions take, and is dispatched on the types of one entry. Each
+        annotated parameter without a default may be a batch. Its arrays then have one more axis in
+        front, of the length of the batch, or of length 1 if the array is the same for all entries.
+        Lists and tuples hold such arrays; Python numbers are the same for all entries. The body
+        returns the value, whose arrays have the batch axis in front, or `NotImplemented` if it
+        cannot tell. NumPy's universal functions, and functions with a scalar rule, need no rule.
 
         `rulescore.testing.check_batched` compares with a loop. (JAX's batching rules.)
         """
@@ -215,8 +219,8 @@ class RuleSet:
     def of_instances(self, body: Body) -> Body:
         """Declare a rule for calling an object, dispatched on the object's type first.
 
-        The first annotation is the type of the callable object. The pullback returns the
-        object's own cotangent first (a `Tangent`, or `None`), then those of the arguments.
+        The first annotation is the type of the callable object. The pullback returns the object's
+        own cotangent (a `Tangent`, or `None`) before those of the arguments.
         """
         self._declare_body((), "instance", body, Origin(sys._getframe(1)))
         return body
@@ -224,7 +228,7 @@ class RuleSet:
     def constant(self, *functions: Any) -> None:
         """Declare that no cotangent passes through `functions`, whatever their arguments.
 
-        ChainRules calls this `@non_differentiable`. It is a call and no decorator.
+        This is a call, and no decorator. (ChainRules' `@non_differentiable`.)
         """
         caller = sys._getframe(1)
         place = (caller.f_code.co_filename, caller.f_lineno)
@@ -250,17 +254,17 @@ class RuleSet:
     def opt_out(self, function: Any, *types: type) -> None:
         """Declare that the rules of a function are not for arguments of some types.
 
-        An AD differentiates the function's own code for these: `rule.opt_out(np.sum, MyArray)`,
-        where `MyArray` is one's own subtype of what the rule is for. (ChainRules' `@opt_out`.)
+        An AD then differentiates the function's own code: `rule.opt_out(np.sum, MyArray)`, where
+        `MyArray` is a subtype of yours of what the rule is for. (ChainRules' `@opt_out`.)
         """
         self._declare_opted_out(function, types, sys._getframe(1))
 
     def method(self, function: Any) -> Callable[[Body], Body]:
-        """Declare how `project`, `accumulate`, `zero` or `flatten` treats values of one's own type.
+        """Declare how `project`, `accumulate`, `zero` or `flatten` treats values of your own type.
 
-        The decorated function takes what `function` takes, and is dispatched on its annotations.
-        A type with a method of `project(dx, x)` for `x` goes by value: its cotangent is whatever
-        that returns, and no `Tangent` of its fields.
+        The decorated function takes what `function` takes, and is dispatched on its annotations. A
+        type with a method of `project(dx, x)` for `x` goes by value: its cotangent is whatever that
+        returns, not a `Tangent` of its fields.
         """
         if function not in (project, accumulate, zero, flatten):
             raise Fault.FORM(
@@ -300,14 +304,14 @@ class RuleSet:
         """Make the rules known to `rrule`, from the next call on.
 
         Arguments:
-            override: whether the rules win over all others that match, except over those of sets
-                that override and are registered later. Or the name of the plugin or rule set, or
-                the names, that they win over.
+            override: whether the rules win over all other rules that match; or the name of one
+                plugin or rule set, or several names, that they win over. Sets that override and are
+                registered later win over these.
 
         A rule set of the same name that was registered from the same place is replaced, as when a
-        cell of a notebook is run again. Raises `RuleError`, and registers nothing, where a rule
-        clashes with a known one, a declaration, such as `rule(f)`, was not given its body, or
-        no plugin and no rule set has the name that is to be overridden.
+        cell of a notebook runs again. Raises `RuleError`, and registers nothing, if a rule clashes
+        with a known one, if a declaration such as `rule(f)` has no body, or if nothing has the name
+        that is to be overridden.
         """
         self.refuse_waiting()
         if not isinstance(override, bool):
@@ -320,7 +324,7 @@ class RuleSet:
         _changes.unregister(self)
 
     def refuse_waiting(self) -> None:
-        """Raise `RuleError` where a declaration was not given its body, and forget it."""
+        """Raise `RuleError` if a declaration has no body, and forget that declaration."""
         waiting, self._waiting = self._waiting, []
         for declaration in waiting:
             raise declaration.never_applied()

@@ -32,14 +32,14 @@ def exported(f: Any, differentiator: Differentiator, export: Callable[[Any], Any
 
 
 def to_torch(f: Any, *, ad: AD | Differentiator | None = None, copy: bool = False) -> Any:
-    """Return a function with a rule as one of PyTorch's tensors, which PyTorch differentiates.
+    """Export a function with a rule to PyTorch, which differentiates it.
 
     Arguments:
-        f: a function of NumPy's arrays; or a module, such as `scipy.special`: the functions of
-            that are attributes of what is returned.
-        ad: an AD, as rules are handed one: it differentiates what has no rule, and second
-            derivatives. Without it there are first derivatives of functions with a rule.
-        copy: whether it is given copies, which it may write into.
+        f: a function of NumPy arrays; or a module, such as `scipy.special`, for an object with the
+            functions of that module.
+        ad: an AD, as rules are given one. It differentiates functions without a rule, and gives
+            second derivatives. Without it there are first derivatives of functions with a rule.
+        copy: whether `f` gets copies of its arguments, which it may write into.
     """
     from rulescore.interop._torch import TorchFunction
 
@@ -50,19 +50,19 @@ def to_torch(f: Any, *, ad: AD | Differentiator | None = None, copy: bool = Fals
 def to_jax(
     f: Any, *, ad: AD | Differentiator | None = None, mode: str = "reverse", result: Any = None
 ) -> Any:
-    """Return a function with a rule as one of JAX's arrays, which JAX differentiates.
+    """Export a function with a rule to JAX, which differentiates it.
 
     Arguments:
-        f: a function of NumPy's arrays without effects, or a module.
+        f: a function of NumPy arrays without side effects, or a module.
         ad: an AD, as for `to_torch`.
-        mode: `"reverse"` for `jax.grad`, `jax.vjp` and what is made of them; `"forward"` for
-            `jax.jvp`, and for `jax.grad` too where the function is elementwise.
-        result: the value by shape and dtype, as a tree of `jax.ShapeDtypeStruct`, or a function
-            that gives it for such arguments: `lambda x: x` for a value like the argument. It is
-            needed inside `jit` and `vmap`, but for NumPy's universal functions and where the
-            function has been called outside before with arguments of such shapes.
+        mode: `"reverse"` for `jax.grad`, `jax.vjp` and what is built on them; `"forward"` for
+            `jax.jvp`, and also for `jax.grad` if the function is elementwise.
+        result: the shape and dtype of the value, as a tree of `jax.ShapeDtypeStruct`, or a function
+            of such arguments that returns it: `lambda x: x` for a value like the argument. `jit`
+            and `vmap` need it, except for NumPy's universal functions, and after a call outside of
+            them with arguments of these shapes.
 
-    Raises `TypeError` where the function prints, draws random numbers, or has other effects.
+    Raises `TypeError` if the function prints, draws random numbers, or has other side effects.
     """
     from rulescore.interop._jax import JaxFunction
 
@@ -71,10 +71,10 @@ def to_jax(
 
 
 def to_autograd(f: Any, *, ad: AD | Differentiator | None = None) -> Any:
-    """Return a function with a rule as one that autograd differentiates.
+    """Export a function with a rule to autograd, which differentiates it.
 
     Arguments:
-        f: a function of NumPy's arrays, or a module.
+        f: a function of NumPy arrays, or a module.
         ad: an AD, as for `to_torch`.
     """
     from rulescore.interop._autograd import AutogradFunction

@@ -17,11 +17,11 @@ def check_batched(f: Any, /, *xs: Any, **options: Any) -> Rule | None:
 
     Arguments:
         f: the function.
-        xs: its arguments, of which batches are made: of each that may be one, and of all.
+        xs: its arguments. Batches are made from each that may be one, and from all together.
         options: keyword arguments of `f`.
 
-    Returns `None` where there is no rule, or where it returns `NotImplemented`. Raises
-    `CheckError` where its value is not what the values of `f` are for the entries, stacked.
+    Returns `None` if there is no rule, or if the rule returns `NotImplemented`. Raises `CheckError`
+    if the value differs from the stacked values of `f` for the entries.
     """
     rule = find_batched(f, *xs, **options)
     if rule is None:

@@ -62,27 +62,31 @@ def check_rrule(
 
     Arguments:
         f: the function, or the callable object.
-        xs: arguments at which `f` has a derivative, with some room around them.
-        check_plugin: the name of the rule set that the rule has to be of.
-        check_tolerance: how far the rule may be off from finite differences, relatively; by
-            default what the precision of the arguments allows.
+        xs: arguments at which `f` is differentiable, and also a little away from them.
+        check_plugin: the name of the rule set that must have the rule.
+        check_tolerance: the relative tolerance against finite differences; by default what the
+            precision of the arguments allows.
         check_direction: maps a random direction to one in which an argument may move, such as
             `lambda v: v + v.T` for functions of symmetric matrices.
         check_ad: the AD for functions that take functions; by default `rrule`, and finite
             differences where there is no rule.
         options: keyword arguments of `f`.
 
-    Checked are the value; the number, shape, precision and container of the cotangents; each
-    against directional finite differences; that `back` is linear, can be called again, gives one
-    argument's cotangent alone as among all, takes every kind of `dy` (`None`, zero, 0-d, strided,
-    read-only, broadcast), changes and keeps nothing, and returns memory that nobody else has; that
-    the layout of arguments does not matter, nor another call of the rule in between; that options
-    leave the number of cotangents alone; that the function of a linear rule is linear, less the
-    options that shift it, and has this adjoint; that `frule`, where it answers, is the adjoint of
-    the pullback.
-    Random numbers are held fixed: each call starts from the global states found here, and from a
-    copy of each `Generator`, `RandomState` or `random.Random` among the arguments.
-    Raises `CheckError`, an `AssertionError` that names the rule, the argument and the leaf.
+    These are checked:
+
+    - the value, and the number, shape, precision and container of the cotangents;
+    - each cotangent, against finite differences along a direction;
+    - that `back` is linear, can be called again, and takes every kind of `dy` (`None`, zero, 0-d,
+      strided, read-only, broadcast), changes and keeps nothing, and returns memory of its own;
+    - that it gives the same cotangent when only that one is asked for;
+    - that neither the memory layout of the arguments matters, nor another call of the rule in
+      between, and that options do not change the number of cotangents;
+    - for a linear rule, that the function is linear, less the options that shift it;
+    - that `frule`, if it answers, is the adjoint of the pullback.
+
+    Random numbers are held fixed: each call starts from the present global states, and from a copy
+    of each `Generator`, `RandomState` or `random.Random` among the arguments. Raises `CheckError`,
+    an `AssertionError` that names the rule, the argument and the leaf.
     """
     ad = check_ad or by_rule_or_differences
     call = _Check(f, xs, options, ad, check_tolerance, check_direction)

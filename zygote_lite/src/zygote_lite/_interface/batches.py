@@ -28,22 +28,24 @@ from zygote_lite.errors import Fault
 def vmap(
     f: Callable[..., Any], in_axes: BatchAxes = 0, out_axes: BatchAxes = 0
 ) -> Callable[..., Any]:
-    """Return `f` as a function of batches: of arrays that have one axis more.
+    """Return `f` as a function of batches: of arrays with one more axis.
 
     Arguments:
         f: a function of one entry of the batch.
-        in_axes: the axis of the batch in each argument: a number for all, or a tuple with one for
-            each positional argument. `None` is for what is no batch. For lists, tuples and dicts
-            of arrays it may be a tree of axes, or one for all. Keywords have axis 0.
-        out_axes: the axis of the batch in the value, or a tree of them; `None` for what is the
-            same for all entries.
+        in_axes: the batch axis of each argument: a number for all arguments, or a tuple with one
+            for each positional argument. `None` marks an argument that is no batch. A list, tuple
+            or dict of arrays may have a tree of axes, or one axis for all. Keyword arguments are
+            batches along axis 0.
+        out_axes: the batch axis of the value, or a tree of them; `None` marks what is the same for
+            all entries.
 
-    `f` is run once, for the whole batch, where each of its calls has a batching rule
-    (`rule.batched`) or works entry by entry, and no branch depends on the batch. Anything else is
-    a loop, which calls `f` once for each entry, in their order; `explain` says why. So what `f`
-    prints, draws or writes to is printed, drawn and written for each entry, and an entry is a view
-    of the batch. Sums of a batch may differ from those of a loop in the last digits.
-    Raises `ValueError` where batches have different lengths, or none. (JAX's `vmap`.)
+    `f` runs once for the whole batch if each of its calls has a batching rule (`rule.batched`) or
+    works entry by entry, and no branch depends on the batch. Sums may then differ from those of a
+    loop in the last digits. Otherwise `f` runs in a loop, once for each entry and in their order,
+    with its output and its random draws; an entry is a view of the batch. `explain` says which of
+    the two it is, and why.
+
+    Raises `ValueError` if batches have different lengths, or if there are none. (JAX's `vmap`.)
     """
     mapped = Mapped(f, in_axes, out_axes)
 

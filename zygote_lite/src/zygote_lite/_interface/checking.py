@@ -56,21 +56,22 @@ def check_gradient(
 
     Arguments:
         f: the function. It is called many times, with copies of the arguments.
-        xs: arguments at which it has a derivative, with some room around them: numbers, arrays,
-            and lists, tuples, dicts and objects of them. Text and the like is left as it is.
-        argnums: the arguments to check, by position or name; without it, all.
-        rtol: the relative difference that counts as none; without it 1e-6, or what fits the least
-            precise floats of the arguments (1e-3 for `float32`).
-        atol: the absolute difference that counts as none; without it, only what rounding explains.
-        entries: how many entries of an array are checked one by one. Of a larger array as many
-            are chosen at random, always the same, and one random direction stands for the rest.
+        xs: arguments at which `f` is smooth, and also a little away from them: numbers, arrays, and
+            lists, tuples, dicts and objects of them. Text and the like is left as it is.
+        argnums: the arguments to check, by position or by name; without it, all.
+        rtol: the relative tolerance; without it 1e-6, or what the least precise floats among the
+            arguments allow (1e-3 for `float32`).
+        atol: the absolute tolerance; without it, only what rounding explains.
+        entries: how many entries of an array are checked one by one. In a larger array as many are
+            chosen at random, always the same, and one random direction checks the rest.
 
-    The recorded gradient is compared with that of transformed code, with the answers to a second
-    and a third call, and with a pullback that is called twice. Raises `GradientCheckError`, an
-    `AssertionError` that names the argument and the entry, where two of them differ, where the
-    gradient and the differences do, and where nothing could be checked; warns where some entries
-    could not, because the differences are not sure there. What a closure captures is not checked:
-    pass it as an argument.
+    The check also compares the recorded gradient with that of transformed code, with those of a
+    second and a third call, and with a pullback that is called twice.
+
+    Raises `GradientCheckError`, an `AssertionError` that names the argument and the entry, if any
+    two of these differ, or if nothing could be checked. Warns if some entries could not be checked,
+    because the differences are too inaccurate there. What a closure captures is not checked: pass
+    it as an argument.
     """
     try:
         _Check(f, xs, argnums, rtol, atol, entries).run()

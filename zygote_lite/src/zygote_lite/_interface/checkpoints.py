@@ -41,16 +41,16 @@ class Checkpointed:
 
 
 def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
-    """Return `f` as a function that is run again in the reverse pass, to save memory.
+    """Return `f` as a function that saves memory: the reverse pass runs `f` again.
 
     Arguments:
-        f: a function without effects, of any arguments.
+        f: a function without side effects.
 
-    The intermediate values of `f` are not kept for the reverse pass: only its arguments are, and
-    what it returns. It may call other checkpointed functions. Raises `DifferentiationError` where
-    it has effects that would happen twice: output, random draws, changes of what it was given or of
-    variables around it; and in the reverse pass, where it does not give the same value again.
-    (JAX's `checkpoint`.)
+    Only the arguments of `f` and its value are kept for the reverse pass, and no intermediate
+    values. `f` may call other checkpointed functions. Raises `DifferentiationError` if `f` has
+    effects that would happen twice: output, random draws, changes of its arguments or of variables
+    outside of it. The reverse pass raises it, too, if `f` then returns another value. (JAX's
+    `checkpoint`.)
     """
     return Checkpointed(f)
 

@@ -36,20 +36,20 @@ _MOST_WRITTEN_OUT = 1000  # entries of an array that is written out
 
 @entry
 def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
-    """Return a Python module that computes the value and the gradient of a function.
+    """Return the text of a Python module that computes the value and the gradient of a function.
 
     Arguments:
         f: a Python function whose value is a float.
-        xs: arguments like those that it will be given: of their types and, of tuples and lists,
-            their lengths, and of dicts their keys.
-        argnums: the argument, or arguments, to differentiate, by position or name; all of them, if
-            none is named.
+        xs: arguments that stand for all that the module is for: of the same types, with tuples and
+            lists of the same lengths, and dicts with the same keys.
+        argnums: the argument to differentiate, by position or by name, or several; without it, all.
 
     The module imports nothing but NumPy and `math`. Its function `<name>_value_and_gradient` takes
-    the arguments of `f` and returns what `value_and_grad` does: the gradient of one argument, or a
-    tuple. Numbers and arrays that `f` reads from around it are written down as they are now.
-    Raises `DifferentiationError` where the code needs more than this, with the place and the
-    reason. What the module cannot answer (other types, a gradient that is not finite) raises.
+    the arguments of `f`, and returns the value and the gradient, as `value_and_grad` does. Numbers
+    and arrays that `f` reads from outside are written into the module as they are now.
+
+    Raises `DifferentiationError`, with the place and the reason, if the code needs more than this.
+    The module itself raises an error for other types, and if a gradient is not finite.
     """
     f = original(f)
     if type(f) is not types.FunctionType:

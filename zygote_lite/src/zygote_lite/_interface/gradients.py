@@ -42,18 +42,21 @@ from zygote_lite.errors import Fault
 
 
 def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullback]:
-    """Return the value of `f(*xs, **kws)` and the function that pulls its cotangent back.
+    """Return the value of `f(*xs, **kws)`, and its pullback.
 
     Arguments:
-        f: any callable: a function with a rule, or with Python source, a method, a class, a
+        f: any callable: a function with a rule or with Python source, a method, a class, or a
             callable object.
-        xs, kws: its arguments.
+        xs, kws: its arguments: numbers, arrays, and lists, tuples, dicts and objects of them.
 
-    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, where `∂self` holds the gradients of a closure's
-    captured variables or of an object's fields (a `Tangent`), and `None` means "no gradient".
-    Raises `NoRuleError` where a gradient passes a function that has neither rule nor source, and
-    `UnsupportedSyntaxError` where the source has a construct that cannot be differentiated, both
-    with the user's file and line. (Zygote's `_pullback`.)
+    The pullback maps `dy`, a cotangent of the value, to `(∂self, ∂x1, ..., ∂xn)`, followed by the
+    cotangents of the keyword arguments. Each has the shape and the precision of its argument;
+    `None` means "no gradient". `∂self` holds the gradients of a closure's captured variables, or of
+    an object's fields, as a `Tangent`.
+
+    Raises `NoRuleError` if a gradient would have to pass through a function with neither a rule nor
+    source, and `UnsupportedSyntaxError` if the source has a construct that cannot be
+    differentiated. Both name the user's file and line. (Zygote's `_pullback`.)
     """
     try:
         f = original(f)
@@ -76,15 +79,19 @@ def gradient(f: Callable[..., Any], /, *xs: Any, argnums: Argnums | None = None)
     """Return the gradient of `f(*xs)`, a real number, with respect to each argument.
 
     Arguments:
-        f, xs: the function and its arguments.
-        argnums: the argument to differentiate, by position or name, whose gradient is then
-            returned; or several, for a tuple. Without it these are all.
+        f: a function whose value is a real number.
+        xs: its arguments: numbers, arrays, and lists, tuples, dicts and objects of them.
+        argnums: the argument to differentiate, by position or by name, or several. Without it, all
+            arguments are differentiated.
 
-    Returns a tuple with one entry for each argument, of the argument's kind and shape. It is
-    `None` where the argument cannot have a gradient (text), or where the code has no path from it
-    to the value. Where a branch decides whether the value depends on it, the entry may be `None`
-    or a zero of the argument's kind: both mean the same. Raises `TypeError` where the value is
-    not a real number. (Zygote's `gradient`.)
+    Returns a tuple with one gradient for each argument; if `argnums` names one argument, its
+    gradient alone. A gradient has the shape, the precision and the structure of its argument. An
+    integer counts as a float, and an object gets a `Tangent`.
+
+    The gradient is `None` if the argument cannot have one (text), or if no path in the code leads
+    from the argument to the value. If a branch decides whether the value depends on the argument,
+    the gradient may be `None` or zero, which mean the same. Raises `TypeError` if the value is not
+    a real number. (Zygote's `gradient`.)
     """
     try:
         compiled, f = is_jitted(f), original(f)
@@ -126,20 +133,24 @@ def value_and_grad(
 
     Arguments:
         f: a function whose value is a real number.
-        argnums: the argument to differentiate, by position or by the name of its parameter, or
-            several; nothing is spent on the others. For a sequence the gradient is a tuple. What
-            is given by keyword is differentiated where `argnums` has its name.
-        has_aux: whether `f` returns a tuple of this number and of anything else, which is handed
-            on: the answer is then `((value, aux), gradient)`, and `grad` gives `(gradient, aux)`.
-        compile: whether to compile it with Numba (`pip install "zygote_lite[jit]"`), at the first
-            call with arguments of certain types. Scalar code qualifies, and loops over entries of
-            arrays; a function that does not runs as ever, after one warning that says why. Where
-            the value is Python's float on one path and NumPy's on another, it is NumPy's.
+        argnums: the argument to differentiate, by position or by the name of its parameter; or a
+            sequence of them, for a tuple of gradients. No other gradients are computed. An argument
+            that is passed by keyword is differentiated if `argnums` names it.
+        has_aux: whether `f` returns a pair of this number and anything else. The answer is then
+            `((value, aux), gradient)`, and that of `grad` is `(gradient, aux)`.
+        compile: whether to compile the gradient with Numba (`pip install "zygote_lite[jit]"`), at
+            the first call with arguments of new types. Scalar code qualifies, and so do loops over
+            the entries of arrays. Any other function runs uncompiled, after one warning that says
+            why. If the value is a Python float on one path and a NumPy scalar on another, the
+            compiled function always returns a NumPy scalar.
 
-    Where the value does not depend on an argument, or on an entry of a list, tuple, dict or
-    object, there are zeros of its kind. Only entries that cannot have a gradient (text, truth
-    values), and what is met a second time in an argument, have `None`. Raises `TypeError` where a
-    differentiated argument cannot have a gradient. (`gradient` gives `None` in all these cases.)
+    The gradient has the shape, the precision and the structure of its argument. It is zero where
+    the value does not depend on the argument, or on an entry of a list, tuple, dict or object. It
+    is `None` only for entries that cannot have a gradient (text, booleans), and for the second
+    occurrence of an object in an argument.
+
+    Raises `TypeError` if the value is not a real number, or if a differentiated argument cannot
+    have a gradient. (`gradient` returns `None` in all these cases.)
     """
     return _gradient(f, argnums, has_aux, compile, both=True)
 
@@ -153,9 +164,9 @@ def grad(
     Arguments:
         f, argnums, has_aux, compile: as for `value_and_grad`.
 
-    The gradient has the kind and shape of the argument, with zeros where the value does not depend
-    on it. Raises `TypeError` where the value is not a real number, or an argument cannot have a
-    gradient. (autograd's and JAX's `grad`.)
+    The gradient has the shape, the precision and the structure of the argument, with zeros where
+    the value does not depend on it. Raises `TypeError` if the value is not a real number, or if an
+    argument cannot have a gradient. (`grad` of autograd and JAX.)
     """
     return _gradient(f, argnums, has_aux, compile, both=False)
 
@@ -229,15 +240,15 @@ def _first(found: Any, known: Any, function: Any, given: Any) -> Any:
 
 @by_name
 def jit(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
-    """Return `f` compiled with Numba: for its value, and wherever its gradient is asked for.
+    """Return `f` compiled with Numba, for its value and for its gradients.
 
     Arguments:
-        f: a function of numbers and arrays whose value is a number, or an array that it makes.
+        f: a function of numbers and arrays. Its value is a number, or an array that it creates.
 
-    It is compiled at its first call with arguments of certain types; `value_and_grad`, `grad` and
-    `gradient` of it compile the gradient too. What it gives is what `f` gives, its exceptions
-    too; but a float that is Python's or NumPy's, as it happens, is always NumPy's. Where it does
-    not qualify (see `value_and_grad`) it runs as `f`, after one warning.
+    It is compiled at its first call with arguments of new types; `value_and_grad`, `grad` and
+    `gradient` of it compile the gradient, too. It returns what `f` returns, and raises what `f`
+    raises. Only a float that may be Python's or NumPy's is always NumPy's. A function that does not
+    qualify (see `value_and_grad`) runs uncompiled, after one warning.
     """
     f = original(f)
 

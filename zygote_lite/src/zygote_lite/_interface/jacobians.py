@@ -38,19 +38,19 @@ from zygote_lite.modes import InternalError, TierMismatch
 def jacobian(
     f: Callable[Passed, Any], argnums: Argnums = 0, *, argnum: int | None = None
 ) -> Callable[Passed, Any]:
-    """Return a function that computes the Jacobian of `f`, by one pullback for each output.
+    """Return a function that computes the Jacobian of `f` in reverse mode, one output at a time.
 
     Arguments:
-        f: a function from a real number or array to a real number or array, or of structures of
-            them: lists, tuples, dicts and objects.
-        argnums: the argument to differentiate, by position or name; or several.
+        f: a function of real numbers and arrays, or of lists, tuples, dicts and objects of them.
+            Its value may be any of these, too.
+        argnums: the argument to differentiate, by position or by name; or several.
         argnum: the same; deprecated.
 
-    The Jacobian has the shape of the value followed by that of the argument. That of a structure
-    is one: of a dict by a dict, `J["loss"]["w"]` is the Jacobian of one entry by another. By
-    several arguments it is a tuple, inside the structure of the value: `J["loss"][1]`. Entries that
-    cannot have a gradient (text, truth values) have `None`. Raises `TypeError` where complex
-    numbers are inside. (JAX's `jacrev`.)
+    The Jacobian has the shape of the value, followed by that of the argument. Structures are
+    nested: if both are dicts, `J["loss"]["w"]` is the Jacobian of one entry with respect to
+    another. Several arguments give a tuple inside the structure of the value: `J["loss"][1]`.
+    Entries that cannot have a gradient (text, booleans) have `None`. Raises `TypeError` for complex
+    numbers. (JAX's `jacrev`.)
     """
     argnums = _spelled(argnums, argnum)
     calls = PlainCalls(original(f), argnums, PULLBACK)
@@ -98,18 +98,17 @@ def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> 
 def hessian(
     f: Callable[Passed, Any], argnums: Argnums = 0, *, argnum: int | None = None
 ) -> Callable[Passed, Any]:
-    """Return a function that computes the Hessian of `f`, whose value is a real number.
+    """Return a function that computes the Hessian of `f`, a real number.
 
     Arguments:
         f: a function whose value is a real number.
-        argnums: the argument to differentiate twice, by position or name; or several.
+        argnums: the argument to differentiate twice, by position or by name; or several.
         argnum: the same; deprecated.
 
-    The Hessian has the shape of the argument twice. That by a dict is a dict of dicts:
-    `H["w"]["b"]` is the derivative of `∂f/∂w` with respect to `b`; that by an object is a `Tangent`
-    of Tangents; that by several arguments is a tuple of tuples. The gradient is differentiated in
-    reverse once for each entry. Raises `TypeError` where the value is not a real number, or complex
-    numbers are inside.
+    The Hessian has the shape of the argument twice. For a dict it is a dict of dicts: `H["w"]["b"]`
+    is the derivative of `∂f/∂w` with respect to `b`. For an object it is a `Tangent` of `Tangent`s,
+    and for several arguments a tuple of tuples. The cost is that of one `hvp` for each entry of the
+    argument. Raises `TypeError` if the value is not a real number, and for complex numbers.
     """
     argnums = _spelled(argnums, argnum)
     derivative = grad(f, argnums)
@@ -150,17 +149,17 @@ def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> A
 def hvp(
     f: Callable[..., Any], argnums: Argnums = 0, *, argnum: int | None = None
 ) -> Callable[..., Any]:
-    """Return a function of `f`'s arguments and a vector: the Hessian times the vector.
+    """Return a function that computes the Hessian of `f` times a vector, without the Hessian.
 
     Arguments:
         f: a function whose value is a real number.
-        argnums: the argument to differentiate twice, by position or name; or several.
+        argnums: the argument to differentiate twice, by position or by name; or several.
         argnum: the same; deprecated.
 
-    The returned function takes the arguments of `f` and, last, a vector of the kind and shape
-    of the gradient: a dict for a dict, a `Tangent` for an object, a tuple where `argnums` are
-    several. The Hessian itself is never formed. Raises `TypeError` where the value is not a real
-    number, and where the vector does not fit.
+    The returned function takes the arguments of `f` and then the vector. The vector, and the
+    product, have the shape and the structure of the gradient: a dict for a dict, a `Tangent` for an
+    object, a tuple for several `argnums`. Raises `TypeError` if the value is not a real number, or
+    if the vector does not fit.
     """
     argnums = _spelled(argnums, argnum)
     derivative = grad(f, argnums)

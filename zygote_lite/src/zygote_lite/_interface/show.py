@@ -38,13 +38,13 @@ _RECORDED = (
 @entry
 @as_code
 def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
-    """Return the lowered code of a function: one operation a statement, as readable Python.
+    """Return the lowered code of a function: one operation per statement, as readable Python.
 
     Arguments:
         f: a Python function, or a callable that has one.
-        xs, kws: its arguments, which are not looked at.
+        xs, kws: its arguments, which have no influence.
 
-    Raises `NoSourceError` where `f` has no Python code.
+    Raises `NoSourceError` if `f` has no Python code.
     """
     function = _function_of(f)
     return emit(lower(function.__code__, function.__globals__)).text
@@ -57,9 +57,9 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
 
     Arguments:
         f: a Python function, or a callable that has one.
-        xs, kws: its arguments.
+        xs, kws: its arguments, which have no influence: the code serves all types.
 
-    It serves all types; the arguments are not looked at. (MicroGrad.jl's `primal`.)
+    Raises `NoSourceError` if `f` has no Python code. (MicroGrad.jl's `primal`.)
     """
     return _recorded(f, "for all types")
 
@@ -67,18 +67,18 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
 @entry
 @as_code
 def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
-    """Return the code that is run for a gradient.
+    """Return the code that computes a gradient, as readable Python.
 
     Arguments:
         f: a Python function, or a callable that has one.
         xs, kws: its arguments, whose types choose the code; or none.
-        argnums: the arguments to differentiate, by position or name; without it all.
+        argnums: the arguments to differentiate, by position or by name; without it, all.
 
-    With arguments it is the transformed code for their types: the forward code with the reverse
-    inside, and the rules inlined. Without arguments, or if the function cannot be transformed, it
-    is the recording code: it serves all types, looks the rules up as it runs, and has no reverse
-    pass of its own, because the tape is walked backwards. The first line says which of the two it
-    is, and why. (MicroGrad.jl's `reverse_differentiate`.)
+    With arguments, this is the transformed code for their types: the forward pass, with the reverse
+    pass inside, and the rules inlined. Without arguments, or if the function cannot be transformed,
+    it is the recording code. That serves all types, looks up the rules as it runs, and has no
+    reverse pass of its own, because the tape is walked backwards. The first line says which of the
+    two it is, and why. (MicroGrad.jl's `reverse_differentiate`.)
     """
     if not xs or kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
@@ -89,17 +89,17 @@ def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any
 @entry
 @as_code
 def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
-    """Return the code that `jvp` runs for arguments of these types.
+    """Return the code that `jvp` runs for arguments of these types, as readable Python.
 
     Arguments:
         f: a Python function, or a callable that has one.
         xs: its arguments.
-        argnums: the arguments that move, by position or name; without it, all that are numbers
-            other than integers, arrays, or hold such.
+        argnums: the arguments that have a tangent, by position or by name; without it, floats,
+            arrays, and what holds them.
 
-    It is dual code: each statement is followed by the one that computes the tangent of its value.
-    If the function cannot be transformed so, the first line says why, and the recording code
-    follows: its pullback is transposed then.
+    It is dual code: behind each statement stands the one that computes its tangent. If the function
+    cannot be transformed in this way, the first line says why, and the recording code follows; then
+    `jvp` transposes its pullback.
     """
     function, over = gone_over(original(f))
     if type(function) is not types.FunctionType:
@@ -174,18 +174,18 @@ def _function_of(f: Any) -> types.FunctionType:
 
 @entry
 def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
-    """Return how each call of `f(*xs, **kws)` was resolved, one line for each call, in order.
+    """Return how each call of `f(*xs, **kws)` was resolved: one line for each call, in order.
 
     Arguments:
-        f: the function, which is run once, on a tape.
+        f: the function. It runs once, on a tape.
         xs, kws: its arguments.
-        argnums: the arguments to differentiate, by position or name; without it all.
+        argnums: the arguments to differentiate, by position or by name; without it, all.
 
-    A line has the place of the call, the call, and the rule (plugin, file, line) that answered it,
-    or that its source was recorded. Calls that no differentiated value went into, and operations of
-    the engine's own, are left out. Where there is transformed code for these types, which has the
-    same rules, the lines of `f` and of the functions that it leaves to the tape say so; else the
-    first says why there is none. Errors are those of the gradient.
+    A line has the place of the call, the call, and the rule that answered it (plugin, file, line),
+    or that its source was recorded. Calls without a differentiated argument, and operations of the
+    engine's own, are left out. If there is transformed code for these types, the lines of `f`, and
+    of the functions that it leaves to the tape, say so: it uses the same rules. If there is none,
+    the first line says why. Raises the errors of the gradient.
     """
     lines = resolutions(f, xs, kws, argnums)
     if not lines:

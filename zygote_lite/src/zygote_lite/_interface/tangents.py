@@ -29,17 +29,18 @@ _MOST_USUAL = 1024
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """Return the value of `f(*primals)` and its derivative in the direction of the tangents.
+    """Return the value of `f(*primals)`, and its derivative in the direction of the tangents.
 
     Arguments:
         f: any callable that `pullback` takes.
         primals: its arguments.
-        tangents: one for each argument, of the form of its gradient: of its shape, a list for a
-            list, a `Tangent` for an object; `None` is a zero.
+        tangents: one direction for each argument, with the shape and the structure of the
+            argument's gradient: a list for a list, a `Tangent` for an object; `None` is a zero.
 
-    The tangent of the value has its form, with zeros where the value does not depend on an argument
-    with a tangent. The cost does not grow with the number of arguments. Raises `TypeError` where a
-    tangent does not fit its argument. (JAX's `jvp`; the pair that ChainRules' `frule` gives.)
+    The derivative has the shape and the structure of the value. It is zero where the value does not
+    depend on an argument that has a tangent. The cost does not grow with the number of arguments.
+    Raises `TypeError` if a tangent does not fit its argument. (JAX's `jvp`; ChainRules' `frule`
+    returns the same pair.)
     """
     try:
         if type(f) is FunctionType and not (watching.count or f.__dict__):
@@ -85,26 +86,26 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 @entry
 def linearize(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, Pushforward]:
-    """Return the value of `f(*xs)` and the function that pushes tangents forward.
+    """Return the value of `f(*xs)`, and the function that maps tangents to the value's tangent.
 
     Arguments:
         f, xs: any callable that `pullback` takes, and its arguments.
 
-    `push(*dxs)` gives the tangent of the value for tangents of the arguments, as `jvp` does. It
-    may be called again and again: the function is run once. (JAX's `linearize`.)
+    `push(*dxs)` takes one tangent for each argument, and returns what `jvp` returns for them. `f`
+    runs once, however often `push` is called. (JAX's `linearize`.)
     """
     return pushed_forward(original(f), (None, *(True for _ in xs)), xs, {})
 
 
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian of `f`, by one tangent for each input.
+    """Return a function that computes the Jacobian of `f` in forward mode, one input at a time.
 
     Arguments:
         f: a function, as for `jacobian`.
-        argnums: the argument to differentiate, by position or name; or several.
+        argnums: the argument to differentiate, by position or by name; or several.
 
-    It gives what `jacobian` gives, and is cheaper where there are fewer inputs than outputs.
-    (JAX's `jacfwd`.)
+    The result is that of `jacobian`. It costs less if there are fewer inputs than outputs. (JAX's
+    `jacfwd`.)
     """
 
     @inside(functools.partial(inside_jacobian, f, argnums))

@@ -31,15 +31,17 @@ rules_of_trees = RuleSet("zygote_lite.trees")
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """Return a tree like the first, whose leaves are those of `f`.
+    """Apply a function to the leaves of trees, and return the tree of its values.
 
     Arguments:
-        f: a function of the leaves, one of each tree.
+        f: a function of the leaves, one from each tree.
         tree: numbers and arrays in lists, tuples, dicts, objects of any class, and `Tangent`s.
-            What is no number (text, truth values, functions) stays as it is.
-        rest: trees of the same form, or gradients of such; `None` stands for no entries.
+            Everything else (text, booleans, functions) stays as it is.
+        rest: trees of the same structure, or gradients of such trees. `f` is given `None` for a
+            leaf where these have `None`.
 
-    What is one object in the tree is one in the result. (JAX's `tree.map`.)
+    An object that occurs twice in the tree is one object in the result, too. Raises `ValueError` if
+    the structures differ. (JAX's `tree.map`.)
     """
     return TreeWalk(f, _is_number).new(tree, rest)
 
@@ -147,16 +149,16 @@ def _filled_in(x: Any, made: Any, entries: dict[Any, Any]) -> Any:
 
 
 def ravel(tree: Any, *, frozen: Collection[str] = ()) -> tuple[Any, "Unravel"]:
-    """Return the floating-point numbers of a tree as one vector, and the function that undoes it.
+    """Return the floating-point numbers of a tree as one vector, and the function that undoes this.
 
     Arguments:
-        tree: as for `tree_map`. Integers, as counts and sizes are, stay where they are.
-        frozen: the names of fields and keys that are left out, with all below them; or paths of
-            such, as `"layers.0.bias"`.
+        tree: as for `tree_map`. Integers, such as counts and sizes, are no part of the vector.
+        frozen: names of fields and keys to leave out, with all below them; or paths, such as
+            `"layers.0.bias"`.
 
-    `back(v)` returns a tree like this one with the numbers of `v`, `back.flat(d)` the vector of a
-    tree of this form, or of its gradient. Both are differentiable. Raises `TypeError` where complex
-    numbers are inside.
+    `back(v)` returns a tree like this one with the numbers of `v`. `back.flat(d)` returns the
+    vector of a tree of the same structure, or of its gradient. Both can be differentiated. Raises
+    `TypeError` for complex numbers.
     """
     back = Unravel(tree, frozen)
     return back.flat(tree), back

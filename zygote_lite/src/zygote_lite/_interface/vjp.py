@@ -57,19 +57,18 @@ class VectorJacobianProduct:
 
 
 def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
-    """Return the value of `f(*primals)` and the function that pulls its cotangent back.
+    """Return the value of `f(*primals)`, and its pullback by JAX's conventions.
 
     Arguments:
         f: any callable.
         primals: its arguments.
-        has_aux: whether `f` returns a pair, of which only the first is differentiated; then
-            `(value, back, aux)` is returned.
+        has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
+            answer is then `(value, back, aux)`.
 
-    `back(dy)` returns a tuple with one cotangent for each argument, with zeros of the argument's
-    kind where nothing depends on it; only what cannot have a gradient (text) has `None`. It is
-    `pullback` with JAX's conventions: `pullback` returns `None` there, and returns the gradient of
-    `f` itself first, with respect to what a closure captures or to an object's fields. `vjp` does
-    not compute that.
+    `back(dy)` returns a tuple with one cotangent for each argument, of the argument's shape and
+    precision. It is zero where the value does not depend on the argument, and `None` only if the
+    argument cannot have a gradient (text). `pullback` returns `None` in both cases, and begins with
+    the gradient of `f` itself, which `vjp` does not compute. Raises the errors of `pullback`.
     """
     try:
         f = original(f)

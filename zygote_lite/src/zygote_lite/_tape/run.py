@@ -22,9 +22,9 @@ from zygote_lite.modes import note_recorded, watching
 class Pullback:
     """Map the cotangent of a function's value to those of the function and its arguments.
 
-    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, then those of keyword arguments in their order;
-    `None` is "no gradient". It may be called again and again; it leaves the arguments as they
-    were.
+    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, then the cotangents of the keyword arguments, in
+    their order; `None` means "no gradient". It may be called any number of times, and leaves the
+    arguments as they were. Raises `TypeError` if `dy` does not fit the value.
     """
 
     def __init__(

@@ -126,7 +126,7 @@ def pair_of(f: Any, y: Any) -> tuple[Any, Any]:
         return y[0], y[1]
     raise Fault.NOT_REAL(
         f"{name_of(f)} is differentiated with `has_aux=True`, and returned {describe(y)}: return "
-        "a tuple of the value to differentiate and of anything else"
+        "the pair (value, aux), of which the value is differentiated"
     )
 
 
