@@ -34,7 +34,7 @@ class RuleSet:
             the rules. It is imported only when the examples are asked for, and never by a program
             that only differentiates.
         may_raise: whether the pullbacks of these rules may raise an error, as for a singular matrix
-            or an integral that does not converge. An AD that keeps no line of each call then does.
+            or an integral that does not converge. For these an AD keeps the line of each call.
 
     Declare rules by calling the rule set, or by `scalar`, `linear`, `of_instances` and `constant`;
     declare forward rules by `forward`, and batching rules by `batched`. Rules take effect when the
