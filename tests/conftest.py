@@ -1,9 +1,13 @@
 """What all tests share: the cores, states of the installed rule sets, a foreign array type."""
 
+import gc
 import os
+import sys
 
 os.environ.setdefault("ZYGOTE_LITE_STRICT", "1")  # before the engine is imported
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # all cores run tests; matrices are small
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts compiles all
+sys.dont_write_bytecode = False
 
 import numpy as np
 import pytest
@@ -39,6 +43,17 @@ def pytest_cmdline_main(config):
     if cores > 1:
         option.numprocesses = min(cores, 8)
         option.dist = "worksteal"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Take what is collected out of the garbage collector's walks: it stays until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture(params=STATES)
