@@ -7,13 +7,13 @@ import sys
 os.environ.setdefault("ZYGOTE_LITE_STRICT", "1")  # before the engine is imported
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # all cores run tests; matrices are small
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts compiles all
-sys.dont_write_bytecode = False
 
 import numpy as np
 import pytest
 
 from rulescore import plugins
 
+sys.dont_write_bytecode = False
 pytest.register_assert_rewrite("tests.zygote_lite.checks")
 plugins(all_sections=True)  # tests ask for the rules of a plugin: none is to come later
 
