@@ -171,24 +171,25 @@ def pytest_generate_tests(metafunc):
 
 
 def on_examples(examples):
-    """Make a check `(..., f, xs, options)` a test for each function: it runs on all its examples.
+    """Make a check `(..., f, xs, options)` a test for each module: it runs on all its examples.
 
-    A test for each example would cost more than what it does. Other parameters are fixtures.
+    A test for each example, or function, would cost more than what it does. The ids of examples
+    begin with the name of the module, or plugin. Other parameters are fixtures.
     """
     groups = {}
     for example in examples:
-        groups.setdefault(example.id.rpartition("-")[0], []).append(example.values)
+        groups.setdefault(example.id.partition("-")[0], []).append((example.id, *example.values))
 
     def decorate(check):
         names = [n for n in inspect.signature(check).parameters if n not in ("f", "xs", "options")]
 
         @pytest.mark.parametrize("group", groups.values(), ids=list(groups))
         def test(group, **fixtures):
-            for i, (f, xs, options) in enumerate(group):
+            for name, f, xs, options in group:
                 try:
                     check(**fixtures, f=f, xs=xs, options=options)
                 except BaseException as error:
-                    error.add_note(f"in example {i}: {xs} {options}")
+                    error.add_note(f"in example {name}: {xs} {options}")
                     raise
 
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -12,6 +12,7 @@ import pytest
 from rules_base.numpy.ufunc_methods import CHAINS, PIECES, RUNNING
 from rulescore import plugins, rrule
 from rulescore._naming import name_of
+from tests.rules_base.conftest import on_examples
 
 # What has no rule for arrays of other libraries, or makes NumPy's arrays on the way, and why.
 REASONS = {
@@ -178,7 +179,7 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+@on_examples(EXAMPLES)
 def test_numbers_stay_on_the_device(f, xs, options):
     options = {name: x for name, x in options.items() if not name.startswith("check_")}
     y, back = rrule(f, *xs, **options)

@@ -39,6 +39,13 @@ MODULES = sorted(
 )
 
 
+def read(name):
+    """Yield the modules of a distribution, parsed."""
+    for owner, path in MODULES:
+        if owner == name:
+            yield path, ast.parse((ROOT / name / "src" / path).read_text(encoding="utf-8"))
+
+
 def imported(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -47,25 +54,36 @@ def imported(tree):
             yield "." if node.level else node.module.split(".")[0]
 
 
-@pytest.mark.parametrize(("name", "path"), MODULES, ids=[str(path) for _, path in MODULES])
-def test_a_module_imports_what_its_distribution_may(name, path):
-    tree = ast.parse((ROOT / name / "src" / path).read_text(encoding="utf-8"))
-    found = set(imported(tree)) - set(sys.stdlib_module_names) - {name, "."}
-    assert found <= MAY_IMPORT[name] | EXTRA.get(path.as_posix(), set())
+@pytest.mark.parametrize("name", MAY_IMPORT)
+def test_a_module_imports_what_its_distribution_may(name):
+    for path, tree in read(name):
+        found = set(imported(tree)) - set(sys.stdlib_module_names) - {name, "."}
+        assert found <= MAY_IMPORT[name] | EXTRA.get(path.as_posix(), set()), path
+        check_extras(path, tree)
 
 
-@pytest.mark.parametrize(("name", "path"), MODULES, ids=[str(path) for _, path in MODULES])
-def test_an_extra_is_imported_only_inside_functions(name, path):
-    tree = ast.parse((ROOT / name / "src" / path).read_text(encoding="utf-8"))
+def check_extras(path, tree):
+    """Assert that what an extra brings is imported only inside functions."""
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and {*imported(node)} & {*OPTIONAL}
+    ]
     inside = {
         id(node)
         for outer in ast.walk(tree)
-        if isinstance(outer, ast.FunctionDef)
+        if found and isinstance(outer, ast.FunctionDef)
         for node in ast.walk(outer)
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom) and {*imported(node)} & {*OPTIONAL}:
-            assert id(node) in inside, f"{path}:{node.lineno}"
+    for node in found:
+        assert id(node) in inside, f"{path}:{node.lineno}"
+
+
+def test_an_extra_outside_of_a_function_is_found():
+    for text in ("import numba", "from matplotlib import pyplot"):
+        check_extras("a.py", ast.parse(f"def f():\n    {text}"))
+        with pytest.raises(AssertionError, match=r"a\.py:2"):
+            check_extras("a.py", ast.parse(f"def f(): pass\n{text}"))
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -114,7 +132,7 @@ def test_the_metadata_asks_for_no_more(name):
 def test_no_module_names_a_rule_plugin_but_its_own():
     for name, path in MODULES:
         text = (ROOT / name / "src" / path).read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(ast.parse(text)) if "import_module" in text else ():
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module":
                 given = ast.unparse(node)
                 others = [other for other in MAY_IMPORT if other != name]
