@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rulescore import RuleSet
-from zygote_lite import NoRuleError, gradient
+from zygote_lite import NoRuleError, gradient, testing
 from zygote_lite._cotangents.registry import NoPullback
 from zygote_lite._tape.refusal import no_rule
 
@@ -45,3 +45,8 @@ def test_rules_that_say_that_they_may_raise_name_the_line(may_raise):
         rule.unregister()
     place = rf"{re.escape(__file__)}:\d+: the pullback of \S*inverse failed: singular"
     assert bool(re.match(place, str(raised.value))) == may_raise
+
+
+def test_an_error_that_the_function_raises_itself_goes_before_that_of_its_rule():
+    with testing.recorded_only(), pytest.raises(ValueError, match="mode 'nonsense' is not supp"):
+        gradient(lambda x: np.sum(np.pad(x, 1, mode="nonsense")), np.ones(3))
