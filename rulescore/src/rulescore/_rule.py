@@ -392,13 +392,9 @@ def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:
 
 
 def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
+    told = f"the pullback of {rule.signature} ({rule.place}) returned"
     if type(cotangents) is not tuple:
-        given, wanted = describe(cotangents), "return a tuple, one cotangent per argument"
-        return Fault.COUNT(
-            f"the pullback of {rule.signature} ({rule.place}) returned {given}: {wanted}"
-        )
-    number = len(cotangents)
-    return Fault.COUNT(
-        f"the pullback of {rule.signature} ({rule.place}) returned {number} "
-        f"cotangent{'s' * (number != 1)} where {due} {'were' if due != 1 else 'was'} due"
-    )
+        wanted = "return a tuple, one cotangent per argument"
+        return Fault.COUNT(f"{told} {describe(cotangents)}: {wanted}")
+    number, were = len(cotangents), "were" if due != 1 else "was"
+    return Fault.COUNT(f"{told} {number} cotangent{'s' * (number != 1)} where {due} {were} due")
