@@ -19,6 +19,7 @@ from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held.questions import Options
 from zygote_lite._specialize.infer.iteration import taken as _taken
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
+from zygote_lite._specialize.infer.iteration.known import strict_zip
 from zygote_lite._specialize.infer.iteration.own import is_own
 from zygote_lite._specialize.infer.methods import method_call
 from zygote_lite._specialize.infer.models import builtins as _special
@@ -37,7 +38,6 @@ from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
-from zygote_lite._specialize.infer.models.items import strict_zip
 from zygote_lite._specialize.infer.operations import (
     active,
     asks_for_more,

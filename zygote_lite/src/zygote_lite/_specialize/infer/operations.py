@@ -9,8 +9,8 @@ from rulescore import accumulate, find_rule, rrule, stop_gradient
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.islands import inlined_or_island
+from zygote_lite._specialize.infer.iteration.known import Several, as_they_are_now
 from zygote_lite._specialize.infer.models import operators as _operators
-from zygote_lite._specialize.infer.models.items import Several, as_they_are_now
 from zygote_lite._specialize.rules.inlined import active_call
 from zygote_lite._specialize.typed.abstract_eval import (
     mark_made,

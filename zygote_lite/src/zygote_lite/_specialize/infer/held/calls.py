@@ -47,7 +47,7 @@ from zygote_lite._specialize.infer.held.questions import (
     asks,
     touches,
 )
-from zygote_lite._specialize.infer.models.items import (
+from zygote_lite._specialize.infer.iteration.known import (
     Several,
     strict_zip,
 )

@@ -16,7 +16,7 @@ from zygote_lite._specialize.infer.held.containers import (
     taken,
 )
 from zygote_lite._specialize.infer.held.lists import note_resized
-from zygote_lite._specialize.infer.models.items import Several
+from zygote_lite._specialize.infer.iteration.known import Several
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder

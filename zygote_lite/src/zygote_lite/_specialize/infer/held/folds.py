@@ -19,7 +19,7 @@ from zygote_lite._specialize.infer.held.containers import (
 )
 from zygote_lite._specialize.infer.held.new_lists import SOME_LIST, slot_in
 from zygote_lite._specialize.infer.held.questions import Options
-from zygote_lite._specialize.infer.models.items import known_items
+from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder

@@ -26,7 +26,7 @@ from zygote_lite._specialize.infer.held.new_lists import (
     share_items,
     slot_in,
 )
-from zygote_lite._specialize.infer.models.items import known_items
+from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import ANY, contents_in, holds_active

@@ -14,7 +14,7 @@ from zygote_lite._specialize.infer.held.containers import (
     note_item,
     shadow,
 )
-from zygote_lite._specialize.infer.models.items import Several, known_items
+from zygote_lite._specialize.infer.iteration.known import Several, known_items
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder

@@ -7,7 +7,7 @@ from zygote_lite._specialize.infer.held import lists as _lists
 from zygote_lite._specialize.infer.held.containers import (
     is_held,
 )
-from zygote_lite._specialize.infer.models.items import Several, as_they_are_now
+from zygote_lite._specialize.infer.iteration.known import Several, as_they_are_now
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from zygote_lite._specialize.infer.counters import leave_where
+from zygote_lite._specialize.infer.iteration.known import Several, known_items
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models.fields import as_dict, entries_now
-from zygote_lite._specialize.infer.models.items import Several, known_items
 from zygote_lite._specialize.infer.models.sets import is_set
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env

@@ -12,8 +12,8 @@ from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._specialize.infer.inputs import is_settled
 from zygote_lite._specialize.infer.iteration.generators import new_generator
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator, iterator_over
+from zygote_lite._specialize.infer.iteration.known import known_items, strict_zip
 from zygote_lite._specialize.infer.models.classes import is_made_class, method_of
-from zygote_lite._specialize.infer.models.items import known_items, strict_zip
 from zygote_lite._specialize.normalize.steps import ENDS
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound

@@ -33,9 +33,9 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     next_by_place,
     source_of_loop,
 )
+from zygote_lite._specialize.infer.iteration.known import known_items, strict_zip
 from zygote_lite._specialize.infer.iteration.own import is_own, with_iterators
 from zygote_lite._specialize.infer.models.builtins import refuse_other_rules
-from zygote_lite._specialize.infer.models.items import known_items, strict_zip
 from zygote_lite._specialize.typed.abstract_eval import Result, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ListOf, Scalar

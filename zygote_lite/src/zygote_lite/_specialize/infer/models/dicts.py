@@ -7,7 +7,7 @@ the function creates may be written only in the block that creates it.
 from collections.abc import Callable
 from typing import Any
 
-from zygote_lite._specialize.infer.models.items import known_items
+from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.nodes import holds

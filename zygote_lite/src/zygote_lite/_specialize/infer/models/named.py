@@ -6,8 +6,8 @@ from typing import Any
 
 from rulescore import find_rule
 from zygote_lite._cotangents.kinds import is_written_in_python
+from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.infer.models.classes import settle
-from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Method

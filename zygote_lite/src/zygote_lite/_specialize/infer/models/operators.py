@@ -9,6 +9,7 @@ from typing import Any
 
 from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
 from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
+from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import (
@@ -19,7 +20,6 @@ from zygote_lite._specialize.infer.models.classes import (
     of_class,
     settle,
 )
-from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.infer.models.named import item_of_named
 from zygote_lite._specialize.infer.models.records import compared_by_fields
 from zygote_lite._specialize.typed.builder import Builder

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.infer.models.dicts import is_plain_key
-from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
