@@ -1,9 +1,11 @@
 """Airy functions, against differences and mpmath."""
 
 import mpmath as mp
+import pytest
 from scipy import special as sp
 
 from rulescore.testing import check_rrule
+from zygote_lite import gradient
 
 
 def test_examples(example):
@@ -31,3 +33,18 @@ def test_far_out():
             with mp.workdps(60):
                 expected = mp.diff(f, mp.mpf(x))
                 assert abs(found - expected) <= 1e-11 * abs(expected), (x, i)
+
+
+@pytest.mark.parametrize(
+    ("f", "i", "reference"),
+    [
+        (sp.airy, 2, mp.airybi),
+        (sp.ellipj, 0, lambda u, m: mp.ellipfun("sn", u, m=m)),
+        (sp.fresnel, 1, mp.fresnelc),
+        (sp.sici, 1, mp.ci),
+    ],
+)
+def test_second_derivatives_of_functions_with_several_results(f, i, reference):
+    more = (0.3,) if f is sp.ellipj else ()
+    (found,) = gradient(lambda x: gradient(lambda x: f(x, *more)[i], x)[0], 0.8)
+    assert found == pytest.approx(float(mp.diff(lambda x: reference(x, *more), 0.8, 2)), rel=1e-9)

@@ -423,6 +423,17 @@ def in_contexts_of_gradients(x, w):
     return slope * x
 
 
+@works("functions that run in a copy of the context", (0.5, 1.5))
+def in_copies_of_contexts(x, w):
+    def product(a, by=1.0):
+        SCALE.set(3.0)
+        return scaled(a) * by * w
+
+    copied = contextvars.copy_context()
+    y = copied.run(product, x, by=x)
+    return y + scaled(w) * copied.run(SCALE.get)
+
+
 @works("what gradients do not need is simply run", (0.5,))
 def inactive_library(x):
     n = fractions.Fraction(1, 3) + 2

@@ -14,6 +14,7 @@ from rules_scipy.shared.incomplete import (
     gamma_by_shape,
     gamma_density,
 )
+from rules_scipy.shared.kolmogorov import kolmogorov_density_slope, smirnov_density_slope
 from rules_scipy.shared.refusals import INTEGER
 from rules_scipy.shared.variances import (
     f_by_first,
@@ -175,9 +176,13 @@ rule.scalar(sp.nrdtrisd)(
 # Kolmogorov and Smirnov: SciPy has the densities
 rule.scalar(sp.kolmogorov)(lambda y: sp._ufuncs._kolmogp(y))
 rule.scalar(sp.kolmogi)(lambda p, out: 1 / sp._ufuncs._kolmogp(out))
+rule.scalar(sp._ufuncs._kolmogp)(lambda y: -kolmogorov_density_slope(y))
 rule.scalar(sp.smirnov, refuses={"n": INTEGER})(lambda n, d: (None, sp._ufuncs._smirnovp(n, d)))
 rule.scalar(sp.smirnovi, refuses={"n": INTEGER})(
     lambda n, p, out: (None, 1 / sp._ufuncs._smirnovp(n, out))
+)
+rule.scalar(sp._ufuncs._smirnovp, refuses={"n": INTEGER})(
+    lambda n, d: (None, -smirnov_density_slope(d, n))
 )
 
 # Tukey's lambda: x = boxcox(p, lambda) - boxcox(1 - p, lambda)

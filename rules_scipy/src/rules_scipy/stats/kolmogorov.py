@@ -1,9 +1,9 @@
 """The distributions of Kolmogorov and Smirnov, by position."""
 
 import numpy as np
-from scipy import special as sp
 from scipy import stats
 
+from rules_scipy.shared.kolmogorov import kolmogorov_density_slope, smirnov_density_slope
 from rules_scipy.shared.methods import of_methods
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import RuleSet
@@ -28,29 +28,3 @@ of_methods(rule, stats.kstwo, "_sf", **sizes)(lambda d, x, n, y: -two_sided_dens
 def two_sided_density(d, x, n):
     """Return SciPy's density, which takes no empty arrays."""
     return d._pdf(x, n) if np.size(x) else np.zeros(np.shape(x))
-
-
-def kolmogorov_density_slope(x):
-    """Return the derivative of Kolmogorov's density, by one of its two series (Feller 1948)."""
-    k = np.arange(1, 30)
-    x = np.expand_dims(x, -1)
-    near, far = np.where(x < 0.8, x, 0.8), np.where(x < 0.8, 0.8, x)
-    signs = np.where(k % 2, 8.0, -8.0)
-    right = signs * k**2 * (1 - (2 * k * far) ** 2) * np.exp(-2 * (k * far) ** 2)
-    g = (np.pi * (2 * k - 1)) ** 2 / 8
-    inner = 4 * g**2 / near**7 - 10 * g / near**5 + 2 / near**3
-    left = np.sqrt(2 * np.pi) * np.exp(-g / near**2) * inner
-    return np.where(x[..., 0] < 0.8, np.sum(left, -1), np.sum(right, -1))
-
-
-@np.vectorize(otypes="d")
-def smirnov_density_slope(x, n):
-    """Return the derivative of Smirnov's density, from the sum of Birnbaum and Tingey (1951)."""
-    j = np.arange(int(n * (1 - x)) + 1)
-    j = j[j < n * (1 - x)]
-    u, v = x + j / n, 1 - x - j / n
-    log = sp.gammaln(n + 1) - sp.gammaln(j + 1) - sp.gammaln(n - j + 1)
-    terms = np.exp(log + sp.xlogy(j - 1, u) + sp.xlogy(n - j, v))
-    first = (j - 1) / u - (n - j) / v
-    second = first**2 - (j - 1) / u**2 - (n - j) / v**2
-    return -np.sum(terms * (2 * first + x * second))

@@ -15,6 +15,7 @@ from zygote_lite._ir.intrinsics import build_list
 from zygote_lite._ir.places import where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
+from zygote_lite.modes import current, switched
 
 handlers = Handlers()
 
@@ -72,7 +73,17 @@ def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
     for variable, bindings in state.bindings.values():
         if bindings:
             raise _refused_copy(variable)
-    return None
+    if len(xs) < 2 or not (any(n is not None for n in nodes) or reaches_active(*xs)):
+        return None
+    context, f, *given = xs
+    mode = dict(vars(current()))
+
+    def call() -> Traced:
+        with switched(**mode):  # a mode belongs to a context, too
+            return tape.call(tuple(nodes[2:]), f, *given, **kws)
+
+    found: Traced = context.run(call)
+    return found
 
 
 def _refused_copy(variable: Variable) -> Exception:
