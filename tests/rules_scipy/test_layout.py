@@ -79,6 +79,7 @@ NO_NUMBERS = {
     "it looks at which entries are zero: its value is a step function of the image",
     "with `s > 0` it searches for knots",
     "it finds the simplex of a point: its value is a step function",
+    "it changes the array in place: make a new one of the data",
 }
 CHECKS_AN_AXIS = ["numpy.lib.array_utils.normalize_axis_index"]
 

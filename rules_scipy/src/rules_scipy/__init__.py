@@ -85,7 +85,7 @@ SECTIONS = {
         "rotations",
         "without_rules",
     ),
-    "scipy.sparse.linalg": ("direct", "iterative", "spectra", "without_rules"),
+    "scipy.sparse.linalg": ("direct", "exponentials", "iterative", "spectra", "without_rules"),
     "scipy.stats": (
         "continuous",
         "discrete",

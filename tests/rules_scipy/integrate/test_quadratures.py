@@ -75,6 +75,23 @@ def test_integrands_on_which_nothing_depends_pull_nothing_back(name):
         np.testing.assert_allclose(gradient(f, c)[0], [f(c) / c[0], 0.0], rtol=1e-6)
 
 
+def test_smooth_integrands_are_differentiated_at_the_nodes_of_one_rule():
+    counts = []
+
+    def cubic(z, y, x, a):
+        counts[-1] += 1
+        return a * x * y * z + a**2 * x
+
+    def volume(a):
+        return si.tplquad(cubic, 0, 1, 0, 2, 0, 1, args=(a,))[0]
+
+    for f in (volume, lambda a: gradient(volume, a)[0]):
+        counts.append(0)
+        value = f(1.3)
+    assert value == pytest.approx(0.5 + 2 * 1.3)
+    assert counts[1] < 6 * counts[0]
+
+
 SAMPLES = {
     "simpson": lambda y: si.simpson(y, x=np.arange(5.0) ** 2),
     "romb": lambda y: si.romb(y**2),

@@ -20,3 +20,19 @@ def test_methods_without_a_gradient_are_named(name):
     for kind in (sparse.csr_array, sparse.coo_array, sparse.csc_matrix):
         with pytest.raises(NoRuleError, match=f"`{name}` of a {kind.__name__} has no rule"):
             gradient(lambda v, k=kind: getattr(k((v, places), (3, 3)), name)(*given).sum(), v)
+
+
+@pytest.mark.parametrize("name", ["setdiag", "eliminate_zeros"])
+def test_methods_in_place_are_named(name):
+    v, given = np.array([1.0, -2.0]), [2.0] if name == "setdiag" else []
+    with pytest.raises(NoRuleError, match=f"{name} has no rule.* in place: make a new one"):
+        gradient(lambda v: getattr(sparse.csr_array((v, ([0, 2], [1, 0]))), name)(*given), v)
+
+
+def test_the_numbers_that_find_returns_carry_a_gradient():
+    v, places, w = np.array([1.0, -2.0, 0.5]), ([2, 0, 2], [1, 0, 1]), np.array([3.0, 5.0])
+    f = lambda v, k: w @ sparse.find(k(sparse.coo_array((v, places), (3, 3))))[2] ** 2
+    for kind in (sparse.csr_array, sparse.dia_array, lambda a: a):
+        np.testing.assert_allclose(gradient(f, v, kind)[0], [15.0, -12.0, 15.0])
+    with pytest.raises(NoRuleError, match="zeros that are stored"):
+        gradient(f, v * [1, 0, 1], sparse.csr_array)

@@ -1,17 +1,28 @@
 """What a sparse array has: its numbers, its pattern, its shape."""
 
 import numpy as np
+from scipy import sparse as sp
 
-from rules_scipy.sparse.values import KINDS, Sparse, filled, is_wide, unshared
-from rulescore import RuleSet
+from rules_scipy.sparse.values import (
+    KINDS,
+    Sparse,
+    filled,
+    is_wide,
+    located,
+    places,
+    stored,
+    summed,
+    taken,
+    unshared,
+)
+from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes", may_raise=True)
 OF_PATTERN = ("nnz", "size", "row", "col", "has_sorted_indices", "has_canonical_format",
               "blocksize")  # fmt: skip
 OF_SHAPE = ("shape", "ndim", "dtype")
-IN_PLACE = ("eliminate_zeros", "sum_duplicates", "sort_indices", "prune", "resize", "setdiag",
-            "set_shape", "__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__",
-            "reshape_in_place")  # fmt: skip
+IN_PLACE = ("eliminate_zeros", "prune", "resize", "setdiag",
+            "sum_duplicates")  # fmt: skip
 
 
 def refuse_wide(a, name):
@@ -86,3 +97,27 @@ for name in ("maximum", "minimum"):
             raise NotImplementedError(
                 f"`{_name}` of a {type(a).__name__} has no rule yet: use that of `toarray()`"
             )
+
+
+rule.without_rule(
+    "it changes the array in place: make a new one of the data",
+    *[f"scipy.sparse.{kind.__name__}.{name}" for kind in KINDS for name in IN_PLACE],
+)
+
+
+@rule(sp.find)
+def _(A: Sparse):
+    a = summed(A.tocoo())
+    if np.any(stored(a) == 0):
+        raise NotImplementedError(
+            "scipy.sparse.find leaves out the zeros that are stored: it has a rule where none is"
+        )
+    y = sp.find(unshared(A))
+
+    def pullback(dy):
+        if dy[2] is None:
+            return (None,)
+        at = np.ravel_multi_index((y[0], y[1]), a.shape)
+        return (project(filled(a, taken(dy[2], located(places(a), at))), A),)
+
+    return y, pullback

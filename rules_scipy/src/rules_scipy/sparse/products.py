@@ -18,6 +18,11 @@ def adjoint(a):
     return a.T.conj() if np.iscomplexobj(a) else a.T
 
 
+def as_columns(x):
+    """Return a vector as a matrix of one column."""
+    return x[:, None] if np.ndim(x) == 1 else x
+
+
 def two_dimensional(*xs):
     """Raise `NotImplementedError` for products of more dimensions than two."""
     if any(np.ndim(x) > 2 for x in xs):

@@ -5,7 +5,22 @@ from scipy import sparse as sp
 
 from rules_scipy.sparse.construction import of_dense
 from rules_scipy.sparse.rearranging import numbered, ordered
-from rules_scipy.sparse.values import count, filled, marked, spread, stored, summed, taken
+from rules_scipy.sparse.values import (
+    Sparse,
+    coordinates,
+    count,
+    filled,
+    is_wide,
+    located,
+    marked,
+    places,
+    spread,
+    stored,
+    summed,
+    taken,
+    unshared,
+    widened,
+)
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.stacks", may_raise=True)
@@ -78,3 +93,37 @@ for make in (sp.bmat, sp.block_array):
 def _(mats: list | tuple, format=None, dtype=None):
     y, pullback = joined(lambda xs: sp.block_diag(xs, format, dtype), mats)
     return y, lambda dy: (type(mats)(pullback(dy)),)
+
+
+@rule(sp.kron)
+def _(A: Sparse | np.ndarray, B: Sparse | np.ndarray, format=None):
+    given = [as_sparse(x) for x in (A, B)]
+    a, b = [summed(x) for x, _ in given]
+    of_scipy = sp.kron(unshared(A), unshared(B), format)
+    order = sp.kron(*[filled(x, np.ones(count(x))) for x in (a, b)], of_scipy.format)
+    index = located(places_of_product(a, b, order.shape), places(order))
+    va, vb = stored(a), stored(b)
+    y = filled(order, spread(np.ravel(va[:, None] * vb), index, count(order)))
+    y = widened(y, is_wide(a) or is_wide(b) or count(order) != count(of_scipy))
+
+    def pulled(d, x, back):
+        d = project(filled(x, d), x)
+        return d if back is None else back(d)[0]
+
+    def pullback(dy):
+        products = np.reshape(taken(stored(dy), index), (len(va), len(vb)))
+        found = (products @ np.conj(vb), a, given[0]), (np.conj(va) @ products, b, given[1])
+        return tuple([project(pulled(d, x, back), whole)
+                      for (d, x, (_, back)), whole in zip(found, (A, B), strict=True)])  # fmt: skip
+
+    return y, pullback
+
+
+def places_of_product(a, b, shape):
+    """Return the place of each product of two stored numbers; -1 for padding."""
+    (rows, columns), (inner, across) = coordinates(a), coordinates(b)
+    place = (rows[:, None] * b.shape[0] + inner) * shape[1] + columns[:, None] * b.shape[1] + across
+    return np.ravel(np.where((rows[:, None] < 0) | (inner < 0), -1, place))
+
+
+rule.constant(places_of_product)

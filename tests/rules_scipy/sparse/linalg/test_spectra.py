@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse as sp
 from scipy.sparse import linalg as spl
 
 from rulescore.testing import check_rrule
@@ -14,6 +15,10 @@ def test_examples(example):
     assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
 
 
+def two_sided(u, s, vh):
+    return np.sum(np.real(np.outer(W, W) * ((u * np.sqrt(s)) @ vh)))
+
+
 START = {"v0": np.ones(N)}
 PROGRAMS = {
     "values": lambda v: W[:3] @ spl.eigsh(symmetric(v), 3, **START)[0],
@@ -21,6 +26,17 @@ PROGRAMS = {
         W[:3] @ spl.eigsh(symmetric(v), 3, which="SA", return_eigenvectors=False, **START)
     ),
     "vectors": lambda v: np.sum(spl.eigsh(symmetric(v), 2, **START)[1] ** 2 @ W[:2] * W),
+    "values of any matrix": lambda v: np.sum(np.abs(spl.eigs(matrix(v), 3, **START)[0] - 1) ** 2),
+    "these alone": lambda v: np.sum(
+        np.abs(spl.eigs(matrix(v), 3, return_eigenvectors=False, **START) - 1) ** 2
+    ),
+    "vectors of any matrix": lambda v: np.sum(
+        W[:, None] * np.abs(spl.eigs(matrix(v) * (1 + 0.2j), 2, which="SR", **START)[1]) ** 2
+    ),
+    "singular vectors": lambda v: two_sided(*spl.svds(matrix(v) * (1 + 0.2j), 2, **START)),
+    "right singular vectors": lambda v: np.sum(
+        np.abs(spl.svds(matrix(v)[:4], 2, v0=START["v0"][:4])[2]) * W
+    ),
     "singular values": lambda v: W[:2] @ spl.svds(matrix(v), 2, **START)[1],
 }
 
@@ -38,7 +54,11 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda v: spl.eigsh(symmetric(v), 1, **START)[1][0, 0], eye)
     with pytest.raises(np.linalg.LinAlgError, match="not symmetric"):
         gradient(lambda v: spl.eigsh(matrix(v), 2, **START)[0][0], DATA)
-    with pytest.raises((DifferentiationError, NotImplementedError), match="singular values"):
-        gradient(lambda v: spl.svds(matrix(v), 2, **START)[0][0, 0], DATA)
-    with pytest.raises(DifferentiationError):
-        gradient(lambda v: np.real(spl.eigs(matrix(v), 2, **START)[0][0]), DATA)
+    with pytest.raises(np.linalg.LinAlgError, match="phase"):
+        gradient(lambda v: np.real(spl.eigs(matrix(v) * (1 + 0.2j), 1, **START)[1][0, 0]), DATA)
+    with pytest.raises(np.linalg.LinAlgError, match="repeated"):
+        gradient(lambda v: np.real(spl.eigs(matrix(v), 1, **START)[0][0]), eye)
+    with pytest.raises(np.linalg.LinAlgError, match="repeated"):
+        gradient(lambda v: spl.svds(matrix(v), 1, **START)[0][0, 0], eye)
+    with pytest.raises(DifferentiationError, match="has no rule for M"):
+        gradient(lambda v: np.real(spl.eigs(matrix(v), 2, sp.eye_array(N))[0][0]), DATA)

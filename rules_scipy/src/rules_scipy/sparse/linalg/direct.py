@@ -5,17 +5,12 @@ from scipy import sparse as sp
 from scipy.sparse import linalg as spl
 
 from rules_scipy.sparse.construction import of_dense
-from rules_scipy.sparse.products import adjoint, with_rows
+from rules_scipy.sparse.products import adjoint, as_columns, with_rows
 from rules_scipy.sparse.values import Sparse, coordinates, filled, stored, unshared
 from rulescore import RuleSet, accumulate, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.direct", may_raise=True)
 Dense = np.ndarray
-
-
-def as_columns(x):
-    """Return a vector as a matrix of one column."""
-    return x[:, None] if np.ndim(x) == 1 else x
 
 
 def refuse_singular(x, name):
@@ -28,7 +23,7 @@ rule.constant(refuse_singular)
 
 
 @rule(spl.spsolve)
-def _(A: Sparse, b: Dense, permc_spec=None, use_umfpack=True):
+def _(A: Sparse, b: Dense | list, permc_spec=None, use_umfpack=True):
     y = spl.spsolve(unshared(A), b, permc_spec, use_umfpack)
 
     def adjoint_solution(dy):

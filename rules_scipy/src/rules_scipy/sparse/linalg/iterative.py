@@ -40,6 +40,20 @@ def by_matrix(a, left, right):
     return project(left @ np.conj(right.T), a)
 
 
+def has_adjoint(a):
+    """Return whether a matrix or an operator can be applied from the left, as to a row."""
+    if not isinstance(a, spl.LinearOperator):
+        return True
+    try:
+        a.rmatvec(np.zeros(a.shape[0], a.dtype))
+    except (NotImplementedError, TypeError):  # SciPy's errors where it was given no `rmatvec`
+        return False
+    return True
+
+
+rule.constant(has_adjoint)
+
+
 def applied(a, x):
     """Apply an operator to a vector."""
     return a.matvec(x)
@@ -58,9 +72,15 @@ def adjoint_solution(f, a, y, options, dy):
         return np.zeros_like(y[0])
     given = {name: x for name, x in options.items() if name not in ABOUT_STEPS}
     if f not in SYMMETRIC:
+        if not has_adjoint(a):
+            raise NotImplementedError(
+                f"the adjoint system of scipy.sparse.linalg.{f.__name__} needs `rmatvec` of the "
+                "LinearOperator: give it that function, too"
+            )
         a = adjoint_of(a)
-        if given.get("M") is not None:
-            given["M"] = adjoint_of(given["M"])
+        for name in {"M"} & given.keys():  # without it the solver converges later
+            if given[name] is not None:
+                given[name] = adjoint_of(given[name]) if has_adjoint(given[name]) else None
     w, info = f(a, dy[0], **given)
     refuse_unsolved(f, info)
     return w
@@ -138,20 +158,3 @@ def least_squares_by(f, done):
 
 least_squares_by(spl.lsqr, (1, 2, 4, 5))
 least_squares_by(spl.lsmr, (1, 2, 4, 5))
-
-
-@rule(spl.expm_multiply)
-def _(A: Matrix, B: np.ndarray, start=None, stop=None, num=None, endpoint=None, traceA=None):
-    if any(x is not None for x in (start, stop, num, endpoint)):
-        raise NotImplementedError("scipy.sparse.linalg.expm_multiply has a rule for one time")
-
-    def by_a(dy):
-        raise NotImplementedError(
-            "scipy.sparse.linalg.expm_multiply has a rule by B alone: use scipy.linalg.expm"
-        )
-
-    def by_b(dy):
-        trace = None if traceA is None else np.conj(traceA)
-        return project(spl.expm_multiply(adjoint_of(A), dy, traceA=trace), B)
-
-    return spl.expm_multiply(A, B, traceA=traceA), (by_a, by_b)

@@ -1,4 +1,9 @@
-"""A few eigenvalues and singular values, and the vectors of symmetric matrices."""
+"""A few eigenvalues and singular values, and their vectors.
+
+The vector of a simple eigenvalue moves as the system that is bordered by it says: with the
+condition that it keeps its length, `A - w I` is regular. (Nelson, Simplified calculation of
+eigenvector derivatives, 1976.)
+"""
 
 import numpy as np
 from scipy import sparse as sp
@@ -75,15 +80,31 @@ def solved(a, w, vectors, i, d):
 
     Raises `LinAlgError` where its eigenvalue is repeated.
     """
-    v = vectors[:, i : i + 1]
+    v = vectors[:, i]
+    refuse_phase(v, d)
+    return -bordered(sp.csc_array(a), w[i], v, d - v * np.vdot(v, d), 0.0)
+
+
+def refuse_phase(v, d):
+    """Raise `LinAlgError` for a cotangent `d` that depends on the phase of a vector `v`."""
     if np.iscomplexobj(v) and abs(np.imag(np.vdot(v, d))) > 1e-6 * np.linalg.norm(d):
         raise np.linalg.LinAlgError("a cotangent depends on the phase of an eigenvector")
-    size = len(d)
-    shifted = sp.csc_array(a) - w[i] * sp.eye_array(size, format="csc")
-    bordered = sp.block_array([[shifted, sp.csc_array(v)], [sp.csc_array(v.conj().T), None]])
-    right = np.append(-(d - v[:, 0] * np.vdot(v, d)), 0.0)
+
+
+def bordered(a, w, v, d, dw):
+    """Return the vector `u` for which `-u @ v.conj().T` is the cotangent of a matrix.
+
+    Arguments:
+        a, w, v: the matrix, an eigenvalue and its vector.
+        d, dw: the cotangents of the vector and of the value.
+
+    Raises `LinAlgError` where the eigenvalue is repeated.
+    """
+    shifted = a - w * sp.eye_array(len(v), format="csc")
+    border = sp.csc_array(v[:, None])
+    system = sp.block_array([[shifted, border], [border.conj().T, None]]).conj().T
     try:
-        factors = spl.splu(bordered.tocsc())
+        factors = spl.splu(system.tocsc())
     except RuntimeError:
         factors = None
     pivots = None if factors is None else np.abs(factors.U.diagonal())
@@ -91,7 +112,33 @@ def solved(a, w, vectors, i, d):
         raise np.linalg.LinAlgError(
             "the vector of an eigenvalue that is repeated has no derivative"
         )
-    return factors.solve(right.astype(factors.U.dtype))[:size]
+    return factors.solve(np.append(d, -dw).astype(factors.U.dtype))[:-1]
+
+
+@rule(spl.eigs)
+def _(A: Matrix, k=6, M=None, *, return_eigenvectors=True, **options):
+    if M is not None:
+        raise NotImplementedError("scipy.sparse.linalg.eigs has no rule for M")
+    w, v = spl.eigs(A, k, **options)
+    y = w, v
+    if not return_eigenvectors:  # SciPy has them in an order of its own
+        y = spl.eigs(A, k, return_eigenvectors=False, **options)
+        at = [np.argmin(np.abs(w - value)) for value in y]
+        w, v = w[at], v[:, at]
+
+    def pullback(dy):
+        dw, dv = dy if return_eigenvectors else (dy, None)
+        a = sp.csc_array(A)
+        left = np.zeros(v.shape, complex)
+        for i in range(len(w)):
+            d = np.zeros(len(v)) if dv is None else dv[:, i]
+            dvalue = 0.0 if dw is None else dw[i]
+            if dvalue or np.any(d):
+                refuse_phase(v[:, i], d)
+                left[:, i] = bordered(a, w[i], v[:, i], d - v[:, i] * np.vdot(v[:, i], d), dvalue)
+        return (by_matrix(A, -left, v),)
+
+    return y, pullback
 
 
 @rule(spl.svds)
@@ -101,16 +148,34 @@ def _(A: Matrix, k=6, *, return_singular_vectors=True, **options):
         raise NotImplementedError("scipy.sparse.linalg.svds has a rule for all vectors or none")
 
     def pullback(dy):
-        ds = dy
-        if return_singular_vectors:
-            if dy[0] is not None or dy[2] is not None:
-                raise NotImplementedError(
-                    "of scipy.sparse.linalg.svds only the singular values carry a gradient"
-                )
-            ds = dy[1]
-        if ds is None:
-            return (None,)
-        refuse_repeated(s, "svds")
-        return (by_matrix(A, u * ds, np.conj(vh.T)),)
+        du, ds, dvh = dy if return_singular_vectors else (None, dy, None)
+        left, right = [np.zeros((size, 0)) for size in A.shape]
+        if ds is not None:
+            refuse_repeated(s, "svds")
+            left, right = u * ds, np.conj(vh.T)
+        if du is not None or dvh is not None:
+            du = np.zeros_like(u) if du is None else du
+            dv = np.zeros_like(vh.T) if dvh is None else np.conj(dvh.T)
+            moved = of_singular_vectors(A, s, u, np.conj(vh.T), du, dv)
+            left, right = np.hstack([left, moved[0]]), np.hstack([right, moved[1]])
+        return (by_matrix(A, left, right),)
 
     return ((u, s, vh) if return_singular_vectors else s), pullback
+
+
+def of_singular_vectors(a, s, u, v, du, dv):
+    """Return factors of the cotangent of a matrix from those of its singular vectors.
+
+    A pair of these, one above the other, is a vector of `[[0, A], [A.conj().T, 0]]`.
+    """
+    a = sp.csc_array(a)
+    both = sp.block_array([[None, a], [a.conj().T, None]], format="csc")
+    left, right = [-u * np.sqrt(0.5)], [v * np.sqrt(0.5)]
+    pairs, dpairs = np.vstack([u, v]) * np.sqrt(0.5), np.vstack([du, dv]) * np.sqrt(2.0)
+    for i in range(len(s)):
+        z, d = pairs[:, i], dpairs[:, i]
+        refuse_phase(z, d)
+        w = bordered(both, s[i], z, d - z * np.vdot(z, d), 0.0)
+        left.insert(i, -w[: len(u), None])
+        right.append(w[len(u) :, None])
+    return np.hstack(left), np.hstack(right)
