@@ -182,12 +182,17 @@ def fuzz(session):
     """Differentiate 20,000 random programs of each fuzzer, or as many as given.
 
     The first compares with the complex step, the second transformed code with the tape, the third
-    forward mode with reverse, and both with forward over reverse.
+    forward mode with reverse, and both with forward over reverse. The first also runs a tenth as
+    many without a file: the engine has their code, and no text.
     """
     session.install("-r", "requirements.txt")
     programs = session.posargs or ["20000"]
     for fuzzer in ("fuzzer", "specialized_fuzzer", "forward_fuzzer"):
         session.run("python", "-m", f"tests.zygote_lite.fuzz.{fuzzer}", *programs)
+    count, *first = programs
+    fewer = (str(max(int(count) // 10, 1)), *first)
+    without = {"FUZZ_WITHOUT_FILE": "1"}
+    session.run("python", "-m", "tests.zygote_lite.fuzz.fuzzer", *fewer, env=without)
 
 
 @nox.session

@@ -170,3 +170,16 @@ def test_foreign_arrays_stay_foreign(foreign, f, xs, options):
         if isinstance(x, np.ndarray):
             assert isinstance(d, foreign)
             assert_same(d.data, expected)
+
+
+@pytest.mark.parametrize(
+    "f", [np.inner, np.vdot, np.outer, np.kron, np.convolve, np.correlate], ids=lambda f: f.__name__
+)
+def test_integers_are_real_numbers(f):
+    a, b = np.array([1, 2, 3]), np.array([4, -1, 2])
+    y, back = rrule(f, a, b)
+    assert y.dtype == f(a, b).dtype
+    floats = rrule(f, a.astype(float), b.astype(float))[1](np.ones(y.shape))
+    for d, expected in zip(back(np.ones(y.shape))[1:], floats[1:], strict=True):
+        assert d.dtype == np.float64
+        np.testing.assert_array_equal(d, expected)

@@ -16,17 +16,6 @@ def test_example(check, f, xs, options):
     check(f, *xs, **options)
 
 
-@pytest.mark.parametrize("f", [np.inner, np.vdot, np.outer, np.kron])
-def test_integers_are_real_numbers(f):
-    a, b = np.array([1, 2, 3]), np.array([4, -1, 2])
-    y, back = rrule(f, a, b)
-    assert y.dtype == f(a, b).dtype
-    floats = rrule(f, a.astype(float), b.astype(float))[1](np.ones(y.shape))
-    for d, expected in zip(back(np.ones(y.shape))[1:], floats[1:], strict=True):
-        assert d.dtype == np.float64
-        np.testing.assert_array_equal(d, expected)
-
-
 @pytest.mark.parametrize("f", [np.inner, np.outer, np.kron, np.tensordot, np.vecdot])
 def test_truth_values_have_no_gradient(f):
     mask = np.ones((2, 2), dtype=bool)

@@ -5,20 +5,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rulescore.testing import check_rrule
+from tests.rules_scipy.rotated import Q, V, assert_slopes, of_quaternions, size
 from zygote_lite import gradient
 
-Q = np.sin(np.arange(16.0) ** 2 + 1).reshape(4, 4)
-V = np.cos(np.arange(12.0) ** 2).reshape(4, 3)
 M = Rotation.from_quat(Q).as_matrix()
 AXES = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0], [2.0, -1.0, 0.0]])
-
-
-def size(r):
-    return np.sum(np.sin(2 * r.as_matrix()))
-
-
-def of_quaternions(f):
-    return lambda q: np.sum(np.sin(f(Rotation.from_quat(q))))
 
 
 CASES = {
@@ -46,10 +37,7 @@ def test_examples(example):
 
 @pytest.mark.parametrize("name", CASES)
 def test_representations(name):
-    f, x = CASES[name]
-    steps = 1e-5 * np.eye(x.size).reshape(-1, *x.shape)
-    expected = np.reshape([(f(x + e) - f(x - e)) / 2e-5 for e in steps], x.shape)
-    np.testing.assert_allclose(gradient(f, x)[0], expected, atol=1e-8, rtol=1e-7)
+    assert_slopes(*CASES[name])
 
 
 def test_the_second_derivative_by_a_rotation_vector():

@@ -1,4 +1,4 @@
-"""The differential fuzzer: 70 programs in each run, and what the fuzzer itself can do."""
+"""The differential fuzzer: some 50 programs in each run, and what the fuzzer itself can do."""
 
 import collections
 import warnings
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.zygote_lite.fuzz import fuzzer
 from tests.zygote_lite.fuzz.generate.statements import render
 
-NUMBERS, CHOICES = 25, 20  # more of them: `nox -s fuzz`
+NUMBERS, CHOICES, WITHOUT_FILE = 15, 20, 8  # more of them: `nox -s fuzz`
 SETTINGS = {"derandomize": True, "deadline": None, "database": None}
 
 
@@ -45,10 +45,12 @@ def test_programs_from_a_number(tmp_path):
 def test_programs_without_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(fuzzer, "WITHOUT_FILE", True)
     counts = collections.Counter()
-    for seed in range(20):
+    for seed in range(WITHOUT_FILE):
         assert not examine(fuzzer.program(seed), fuzzer.inputs(seed), tmp_path, counts)
-    assert counts["right"] >= 12, counts
-    assert counts["loud"] <= 5, counts  # `match`, and jumps out of nested `finally`
+    assert counts["right"] >= 0.6 * WITHOUT_FILE, counts
+    assert counts["loud"] <= 0.25 * WITHOUT_FILE, (
+        counts
+    )  # `match`, and jumps out of nested `finally`
 
 
 def test_programs_from_choices(tmp_path):
@@ -112,7 +114,7 @@ def test_hypothesis_makes_a_wrong_program_small(monkeypatch, tmp_path):
     monkeypatch.setattr(fuzzer, "pullback", doubled)
     sizes = []
 
-    @settings(max_examples=50, print_blob=False, **SETTINGS)
+    @settings(max_examples=25, print_blob=False, **SETTINGS)
     @given(source=st.randoms(use_true_random=False))
     def check(source):
         text, xs = fuzzer.Author(source).module(), fuzzer.arguments(source)
