@@ -46,10 +46,10 @@ rule.scalar(sp.eval_sh_chebyt, refuses=N)(
 )
 rule.scalar(sp.eval_sh_chebyu, refuses=N)(lambda n, x: (None, 2 * gegenbauer(n, 1.0, 2 * x - 1)))
 rule.scalar(sp.eval_hermite, refuses=N)(  # 18.9.25
-    lambda n, x: (None, below(n, 2 * n, lambda m: sp.eval_hermite(whole(m), x)))
+    lambda n, x: (None, below(n, 2 * n, lambda m: sp.eval_hermite(m, x)))
 )
 rule.scalar(sp.eval_hermitenorm, refuses=N)(
-    lambda n, x: (None, below(n, n, lambda m: sp.eval_hermitenorm(whole(m), x)))
+    lambda n, x: (None, below(n, n, lambda m: sp.eval_hermitenorm(m, x)))
 )
 
 
@@ -59,17 +59,23 @@ rule.constant(sp.roots_hermite, sp.roots_hermitenorm, sp.hermite, sp.hermitenorm
 
 def below(n, factor, f):
     """Return `factor * f(n - 1)`, and zero where `n` is zero."""
+    n = degree(n)
     if isinstance(n, int | float):
         return factor * f(n - 1) if n else 0.0
     positive = n != 0
     return np.where(positive, factor * f(n - positive), 0.0)
 
 
+def degree(n):
+    """Return degrees as integers where all are whole.
+
+    For these SciPy has recurrences; its formula for other degrees cancels or overflows from 50 on.
+    """
+    if isinstance(n, int | float):
+        return int(n) if n % 1 == 0 else n
+    return np.asarray(n).astype(int) if np.all(np.asarray(n) % 1 == 0) else n
+
+
 def gegenbauer(n, alpha, x):
     """Return the derivative of `eval_gegenbauer(n, alpha, x)`."""
     return below(n, 2 * alpha, lambda m: sp.eval_gegenbauer(m, alpha + 1, x))
-
-
-def whole(n):
-    """Return integers, as which a rule is given numbers of any kind."""
-    return np.asarray(n).astype(int)
