@@ -24,6 +24,7 @@ from zygote_lite._specialize.reverse.ends import float_checked, refuse_other_val
 from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
 from zygote_lite._specialize.typed.facts import ListOf, fact_of
 from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.nodes import Node, Protected, leaves, walk
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, shape_root
@@ -93,8 +94,12 @@ def _dual_code(
     moving = [x for x, flag in zip(arguments, active, strict=True) if flag]
     tangents = [_tangent_parameter(dual, x, v) for x, v in zip(moving, dxs, strict=True)]
     builder.out = forward = dual.block(nodes)
-    dual.tangents.update({value: dual.tangents[result]} if result in dual.tangents else {})
-    found = dual.of_result(value if value.items is None else result)
+    for x, checked in zip(leaves(result), leaves(value), strict=True):
+        if x in dual.tangents:
+            dual.tangents[checked] = dual.tangents[x]
+        elif x in dual.still:
+            dual.still.add(checked)
+    found = dual.of_result(value)
     name = plain_name(f) + (f"_{over.verb.value}" if over else "")
     name += "_tangent" if alone else "_and_tangent"
     made = written(
@@ -103,7 +108,16 @@ def _dual_code(
         found if alone else structure(tuple, [value, found]), {},
     )  # fmt: skip
     made.poles = builder.poles
+    if made.poles and any(map(_catches_poles, walk(forward))):
+        raise NotSupported.FORWARD("the program catches what NumPy raises at a pole of a tangent")
     return made
+
+
+def _catches_poles(node: Node) -> bool:
+    """Return whether a node is a `try` that handles what NumPy is told to raise at poles."""
+    if not isinstance(node, Protected):
+        return False
+    return any(issubclass(FloatingPointError, kind) for kinds in node.caught for kind in kinds)
 
 
 def specialize_product(

@@ -34,7 +34,7 @@ from zygote_lite._specialize.typed.nodes import (
 )
 from zygote_lite._specialize.typed.raising import raised_by, raised_by_store
 from zygote_lite._specialize.typed.reasons import NotSupported
-from zygote_lite._specialize.typed.runtime import is_view
+from zygote_lite._specialize.typed.runtime import is_view, of_class
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, memory_of, shape_root
 
@@ -126,7 +126,7 @@ class Dual(OperationRules):
         elif node.reverse_rule is not None:
             d = self.tangent(node)
         elif y.active and any(x.active for x in reads_of(node)):  # else it is, as it is written
-            raise NotSupported.FORWARD("what has no rule depends on what moves")
+            raise NotSupported.FORWARD(f"what {node.function} gives has no rule and moves")
         if y in self.written:
             d = self.zero(y) if d is None else self.own(d, 0)
         if d is None:
@@ -189,12 +189,13 @@ class Dual(OperationRules):
                 continue
             if not target.active:
                 continue
-            if source.is_constant and not isinstance(source.fact, Scalar | ArrayOf):
-                raise NotSupported.FORWARD("a variable that moves may have no value")
             if target not in self.tangents:
                 self.tangents[target] = self.variable(target)
-            d = self.of(source)
-            if d is None or (target.is_array and not d.is_array):
+            if source.is_constant and not isinstance(source.fact, Scalar | ArrayOf):
+                d: Value | None = constant(0.0 if target.is_scalar else None)  # nobody reads it
+            else:
+                d = self.of(source)
+            if d is None or (target.is_array and not (d.is_array or d.is_constant)):
                 d = self.zero(target if source.is_constant else source)
             node.pairs.append((self.tangents[target], d))
         self.builder.out.append(node)
@@ -211,9 +212,11 @@ class Dual(OperationRules):
             d = self.of(y)
             return self.zero(y) if d is None else self.own(d)
         kind = type(y.sample)
-        if kind not in FLOATS or not isinstance(y.fact, Scalar) or y.fact.classes != {kind}:
-            raise NotSupported.FORWARD("a number of the value may be of several types")
+        if not isinstance(y.fact, Scalar) or not y.fact.classes <= FLOATS:
+            raise NotSupported.FORWARD("a number of the value may be an integer")
         d, fact = self.whole(y), Scalar(frozenset((kind,)))
+        if y.fact != fact:
+            return self.builder.write(Result(y.fact, kind(d.sample)), of_class, [d, y], {}).target
         if d.is_constant:
             return constant(kind(d.sample))
         if isinstance(d.fact, Scalar) and d.fact.classes == {kind}:
@@ -222,13 +225,9 @@ class Dual(OperationRules):
 
     def variable(self, x: Value) -> Value:
         """Return a new variable for the tangent of a value."""
-        if x in self.builder.uncertain or x in self.builder.absent:
-            raise NotSupported.FORWARD("a variable that moves may have no value")
         fact: Any = x.fact
         if isinstance(fact, Scalar):
-            fact = Scalar(fact.classes | {float})
-            if not fact.classes <= FLOATS:
-                raise NotSupported.FORWARD("a variable that moves may be an integer")
+            fact = Scalar((fact.classes & FLOATS) | {float})  # of an integer, a zero
         elif not isinstance(fact, ArrayOf):
             raise NotSupported.FORWARD("a variable that moves is no number or array")
         d = self.builder.value(fact, x.sample, "d" + x.name)

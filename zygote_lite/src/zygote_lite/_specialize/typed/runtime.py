@@ -60,6 +60,11 @@ def pushed_tangent(f: Any, xs: Any, dxs: Any, **options: Any) -> Any:
     return found[1]
 
 
+def of_class(d: Any, x: Any) -> Any:
+    """Return the tangent of a number as one of its class."""
+    return type(x)(d)
+
+
 def finite(x: Any) -> None:
     """Leave the code unless a gradient that is taken inside is finite."""
     if not np.isfinite(x).all():
