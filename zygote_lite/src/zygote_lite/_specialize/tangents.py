@@ -1,6 +1,7 @@
 """The driver of forward mode: from a function and its arguments to dual code."""
 
 import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import float_checked, refuse_other_values
 from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
-from zygote_lite._specialize.typed.facts import ListOf, fact_of
+from zygote_lite._specialize.typed.facts import INTS, ListOf, Other, Scalar, fact_of
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Node, Protected, leaves, walk
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.structures import structure
-from zygote_lite._specialize.typed.values import Value, shape_root
+from zygote_lite._specialize.typed.runtime import has_parts, is_tangent_of, same_shape
+from zygote_lite._specialize.typed.structures import mapping, parts_of, paths_of, structure
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 
 def specialize_forward(
@@ -92,8 +94,9 @@ def _dual_code(
     refuse_other_values(value, as_pullback=True)
     dual, nodes = Dual(builder, builder.out), builder.out
     moving = [x for x, flag in zip(arguments, active, strict=True) if flag]
+    builder.out = read = []
     tangents = [_tangent_parameter(dual, x, v) for x, v in zip(moving, dxs, strict=True)]
-    builder.out = forward = dual.block(nodes)
+    builder.out = forward = [*read, *dual.block(nodes)]
     for x, checked in zip(leaves(result), leaves(value), strict=True):
         if x in dual.tangents:
             dual.tangents[checked] = dual.tangents[x]
@@ -141,23 +144,79 @@ def specialize_product(
 
 
 def _tangent_parameter(dual: Dual, x: Value, v: Any) -> Value:
-    """Return the parameter for the tangent of an argument, part by part of a tuple or list."""
-    if x.items is not None and type(x.sample) in (tuple, list) and type(v) is type(x.sample):
-        if len(x.items) != len(v):
-            raise Unsound.COTANGENT_TYPE("a tangent has another length than its argument")
-        parts = [_tangent_parameter(dual, part, d) for part, d in zip(x.items, v, strict=True)]
-        found = structure(type(x.sample), parts)
+    """Return the parameter for the tangent of an argument, part by part of a tuple, list or dict.
+
+    That of an object, and of what holds one or has a part that stays, is read as the code runs.
+    """
+    if _is_plain_tree(x, v):
+        return _part_by_part(dual, x, v)
+    found = Value(Other(type(v)), v, dual.builder.name("dx"))
+    _read_parts(dual, x, found)
+    return found
+
+
+def _is_plain_tree(x: Value, v: Any) -> bool:
+    """Return whether a tangent is a tree of numbers and arrays alone."""
+    if x.items is None or type(v) is not type(x.sample):
+        return not x.is_object and v is not None
+    values = v.values() if type(v) is dict else v
+    parts = [part for _, part in parts_of(x)]
+    return len(parts) == len(v) and all(map(_is_plain_tree, parts, values))
+
+
+def _part_by_part(dual: Dual, x: Value, v: Any) -> Value:
+    if x.items is not None and type(x.sample) in (tuple, list, dict) and type(v) is type(x.sample):
+        if type(v) is dict:
+            if [*v] != [*x.sample]:
+                raise Unsound.COTANGENT_TYPE("a tangent has other keys than its argument")
+            given = zip(v, parts_of(x), strict=True)
+            found = mapping({key: _part_by_part(dual, part, v[key]) for key, (_, part) in given})
+        else:
+            parts = [_part_by_part(dual, part, d) for part, d in zip(x.items, v, strict=True)]
+            found = structure(type(x.sample), parts)
         found.name = dual.builder.name("dx")
         return found
     if isinstance(x.fact, ListOf) and type(v) is list and fact_of_list(v) == x.fact:
         found = Value(x.fact, v, dual.builder.name("d" + x.name))
         dual.tangents[x] = found
         return found
-    if not (x.is_array or x.is_scalar):
-        raise NotSupported.FORWARD("an argument that moves is no number or array, nor a tuple")
-    if fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample):
-        raise Unsound.COTANGENT_TYPE("a tangent is not of the type and shape of its argument")
-    found = Value(x.fact, v, dual.builder.name("d" + x.name))
+    _refuse_other_kind(x, v)
+    found = Value(fact_of(v), v, dual.builder.name("d" + x.name))
     found.shaped = shape_root(x)
     dual.tangents[x] = found
     return found
+
+
+def _refuse_other_kind(x: Value, v: Any) -> None:
+    if not (x.is_array or x.is_scalar):
+        raise NotSupported.FORWARD("what moves is no number or array, nor a structure of these")
+    is_integer = isinstance(x.fact, Scalar) and x.fact.classes <= INTS and type(v) is float
+    if not is_integer and (fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample)):
+        raise Unsound.COTANGENT_TYPE("a tangent is not of the type and shape of its argument")
+
+
+def _read_parts(dual: Dual, x: Value, d: Value) -> None:
+    """Write what reads the tangents of the parts of an argument, which have to be of its form."""
+    if d.sample is None or not x.active:
+        dual.still.update(leaf for _, leaf in paths_of(x, ""))
+        return
+    if x.read is not None:
+        parts = [*x.read.items()]
+        form: tuple[Any, ...] = (is_tangent_of, type(x.sample), (*vars(x.sample),))
+    elif x.items is not None and type(x.sample) in (tuple, list, dict):
+        keys = (*x.sample,) if type(x.sample) is dict else (*range(len(x.sample)),)
+        parts = [*zip(keys, (part for _, part in parts_of(x)), strict=True)]
+        form = has_parts, type(x.sample), keys
+    else:
+        _refuse_other_kind(x, d.sample)
+        dual.tangents[x] = d
+        if x.is_array:
+            dual.builder.demand(same_shape, d, x)
+        return
+    form[0](d.sample, *form[1:])
+    dual.builder.demand(form[0], d, *map(constant, form[1:]))
+    for key, part in parts:
+        taken = [d, constant(key)]
+        op = dual.builder.operation(operator.getitem, taken, certain=False)
+        op.required, op.target.fresh = True, False
+        _read_parts(dual, part, op.target)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rulescore import Tangent
 from zygote_lite._specialize.infer.models.classes import is_plain
 from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.infer.models.named import is_named_tuple
@@ -54,6 +55,8 @@ def _signature_of(x: Any) -> Any:
         return dict, tuple(x), *map(_signature_of, x.values())
     if is_named_tuple(type(x)):
         return type(x), *map(_signature_of, x)
+    if type(x) is Tangent:
+        return Tangent, x._primal, *map(_signature_of, (*x, *x._fields.values()))
     fact = fact_of(x)
     if isinstance(fact, Other):
         if isinstance(x, str | None):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import frule
+from rulescore import Tangent, frule
 from zygote_lite._ir.traits import declare
 from zygote_lite._numpy.writes import winning
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -38,6 +38,18 @@ def has_length(x: Any, count: int) -> None:
     """Leave the code unless an array has so many entries along its first axis."""
     if len(x) != count:
         raise Unsound.RAISES("an array has another length")
+
+
+def has_parts(x: Any, kind: type, keys: tuple[Any, ...]) -> None:
+    """Leave the code unless a tuple, list or dict has these keys, or places."""
+    if type(x) is not kind or (tuple(x) != keys if kind is dict else len(x) != len(keys)):
+        raise Unsound.COTANGENT_TYPE("a tangent has other parts than its argument")
+
+
+def is_tangent_of(x: Any, kind: type, names: tuple[str, ...]) -> None:
+    """Leave the code unless a tangent is that of an object of a class, with these attributes."""
+    if type(x) is not Tangent or x._primal is not kind or tuple(x) != names:
+        raise Unsound.COTANGENT_TYPE("a tangent is not that of its object")
 
 
 def has_key(x: Any, key: Any) -> None:
