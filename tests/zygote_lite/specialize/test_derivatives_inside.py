@@ -13,6 +13,7 @@ from zygote_lite import (
     hessian,
     hvp,
     jacobian,
+    jvp,
     pullback,
     testing,
     value_and_grad,
@@ -377,3 +378,21 @@ def test_it_is_known_which_gradients_are_none_on_some_path(g, more, sure):
         with testing.compared(), testing.strict():
             found = gradient(f, 0.5)
     assert_slopes(found, f, (0.5,), 1e-6)
+
+
+def test_a_variable_that_may_have_no_value_is_read_in_a_gradient_inside():
+    def f(x, n):
+        for _ in range(n):
+            y = x * 3.0
+        try:
+            return y
+        except UnboundLocalError:
+            return x * x
+
+    def outer(x, n):
+        return grad(f)(x, n) * x
+
+    for n in (2, 0, 2, 0, 5, 0):
+        slope = 3.0 if n else 2.0
+        assert gradient(outer, 0.5, n)[0] == slope
+        assert jvp(outer, (0.5, n), (1.0, None)) == (1.5 if n else 0.5, slope)

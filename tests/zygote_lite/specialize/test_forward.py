@@ -6,8 +6,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from rulescore import Tangent
+from rulescore.testing._leaves import inner
 from tests.zygote_lite.checks.finite_differences import slope
-from zygote_lite import grad, hessian, hvp, jvp, testing, value_and_grad
+from zygote_lite import grad, gradient, hessian, hvp, jvp, testing, value_and_grad
 from zygote_lite._specialize.tangents import specialize_forward
 
 V, W = np.array([0.3, 0.9, -1.1]), np.array([0.7, -0.2, 0.4])
@@ -160,6 +162,54 @@ def joined(x):
     return sum(part) * part[0] + sum(both, 1.0)
 
 
+def early(x, n):
+    for i in range(n):
+        x = x * 1.5
+        if x > 2.0:
+            return math.sin(x) * i
+    if x > 1.0:
+        y = x * x
+    try:
+        return y
+    except UnboundLocalError:
+        return x * 3.0
+
+
+def counted(xs):
+    total = 0
+    for i, v in enumerate(xs):
+        total = total + (v * i if i else 0)
+    return total * xs[0]
+
+
+def power(v, n):
+    return 1.0 if n == 0 else v * power(v, n - 1)
+
+
+def grown_by_calls(x, n):
+    if n == 0:
+        return np.tanh(x)
+    y = grown_by_calls(x * 0.9, n - 1)
+    return y * x + np.sum(y) * power(x[0], 2)
+
+
+def eliminated(a, b):
+    a, b = a.copy(), b.copy()
+    for i in range(3):
+        for j in range(i + 1, 3):
+            a[j, i:] -= a[j, i] / a[i, i] * a[i, i:]
+    y = np.zeros_like(b)
+    for i in range(2, -1, -1):
+        y[i] = (b[i] - a[i, i + 1 :] @ y[i + 1 :]) / a[i, i]
+    np.add.at(y, [0, 0, 2], b * b)
+    return y
+
+
+def transposed(x):  # functions without a forward rule
+    kinds = np.select([x > 0.5, x > 0.0], [x * x, np.sin(x)], 0.1 * x)
+    return kinds * math.fsum([x[0], x[1] * x[2]]) * min(x[0] * x[0], x[2])
+
+
 def factored(a):
     q, r = np.linalg.qr(a)
     sign, size = np.linalg.slogdet(a)
@@ -205,6 +255,14 @@ def left_by_an_error(x):
 
 
 PROGRAMS = [
+    (early, (0.4, 2), (0.7, None)),
+    (early, (0.7, 2), (0.7, None)),
+    (early, (0.7, 5), (0.7, None)),
+    (counted, (V,), (W,)),
+    (power, (0.7, 5), (1.3, None)),
+    (grown_by_calls, (V, 2), (W, None)),
+    (eliminated, (M, V), (M.T.copy(), W)),
+    (transposed, (V,), (W,)),
     (attempts, (2.5, 1.3), (0.7, -0.3)),
     (attempts, (5.5, 1.3), (0.7, -0.3)),
     (left_by_an_error, (1.2,), (0.7,)),
@@ -263,6 +321,61 @@ def test_parts_that_do_not_fit():
             jvp(of_parts, (((2.0, V), 0.5), [1.0]), (((1.0, W[:2]), 2.0), [1.0]))
         _, dy = jvp(of_parts, (((2.0, V), 0.5), [1.0]), (((1.0, None), 2.0), [None]))
         np.testing.assert_allclose(dy, np.sum(V) + 2.0)
+
+
+class Dense:
+    def __init__(self, w, b):
+        self.w, self.b, self.name = w, b, "dense"
+
+    def __call__(self, x):
+        return np.tanh(self.w @ x + self.b)
+
+
+class Network:
+    def __init__(self, *layers):
+        self.layers, self.scale, self.size = list(layers), 2.0, 3
+
+    def __call__(self, options, x):
+        for layer in self.layers:
+            x = layer(x)
+        return np.sum(x) * self.scale * options["rate"]["last"] * self.size
+
+
+def called(network, options, x):
+    return network(options, x)
+
+
+def test_objects_and_dicts():
+    network, options = Network(Dense(M, V), Dense(M[:2], V[:2])), {"rate": {"last": 0.4}}
+    slopes = gradient(called, network, options, W)
+    zeros = Tangent(Dense, w=None, b=None, name=None)
+    second = Tangent(Dense, w=M[1:], b=None, name=None)
+    moves = (
+        (Tangent(Network, layers=[None, second], scale=0.3, size=None), None, None),
+        (Tangent(Network, layers=[zeros, second], scale=None, size=1.5), None, V),
+        (None, {"rate": {"last": 2.0}}, V),
+        (slopes[0], slopes[1], slopes[2]),
+    )
+    for dxs in moves:
+        with testing.transformed_only(), testing.compared(), testing.strict():
+            _, dy = jvp(called, (network, options, W), dxs)
+        terms = [inner(d, v) for d, v in zip(slopes, dxs, strict=True) if v is not None]
+        np.testing.assert_allclose(dy, sum(terms))
+    network.layers[1] = network.layers[0]  # one object at two places has one tangent, at the first
+    slopes = gradient(called, network, options, W)
+    first = Tangent(Dense, w=M, b=V, name=None)
+    for _ in range(4):
+        moves = Tangent(Network, layers=[first, None], scale=None, size=None), None, None
+        _, dy = jvp(called, (network, options, W), moves)
+        np.testing.assert_allclose(dy, inner(slopes[0].layers[0], first))
+    wrong = (
+        {"layers": [None, None], "scale": 0.3, "size": None},
+        Tangent(Network, layers=[None], scale=0.3, size=None),
+        Tangent(Network, layers=[None, Tangent(Dense, w=M, b=None, name=None)], scale=0.3),
+    )
+    for d in wrong:
+        with pytest.raises(TypeError, match="tangent"):
+            jvp(called, (network, options, W), (d, None, None))
 
 
 def parts_of(y):

@@ -44,7 +44,7 @@ from zygote_lite._tape.tape import handed_in
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
 _MOST_GUESSES = 60  # branches that are taken as the samples take them
-_MOST_RECURSIVE = 3  # functions that call themselves
+MOST_RECURSIVE = 3  # functions that call themselves
 _MODULES = {"np", "math"}  # what the code names so
 _NEVER_HELD = {
     NotSupported.STATEMENT, NotSupported.RECURSION, NotSupported.NO_PYTHON_FUNCTION,
@@ -94,7 +94,7 @@ def specialize(
                 f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform, held
             )
         except NotSpecializable as reason:
-            if reason.code in (None, *recursive) or len(recursive) > _MOST_RECURSIVE:
+            if reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
                 raise
             recursive.add(reason.code)
         return code(handlers, uniform, held, guesses, is_long)

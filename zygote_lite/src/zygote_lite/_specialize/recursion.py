@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from zygote_lite._specialize.assemble import written
+from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.recursion import Widened
@@ -32,7 +32,7 @@ _ALIKE = (
 
 def define_recursive(
     outer: Interpreter, f: Recursive, called: Any, start: Callable[[list[Value]], Env],
-    stems: list[str],
+    stems: list[str], write: Callable[..., Any] | None = None,
 ) -> None:  # fmt: skip
     """Write a function of the text.
 
@@ -42,6 +42,7 @@ def define_recursive(
         called: the user's function.
         start: gives the variables at its start from the numbers and arrays among them.
         stems: the names of these.
+        write: writes its text, where that is not both passes.
     """
     if outer.compiled or outer.twice:
         raise NotSupported.RECURSION("a function calls itself in code that is compiled")
@@ -66,7 +67,13 @@ def define_recursive(
         ):
             break
         if f.result is not None and _is_covered(f.result, result):
-            _write(outer, builder, f, called, leaves, result)
+            params = [x for x in leaves if not x.is_constant]
+            made = (write or _write)(outer, builder, f, called, params, result)
+            while builder.unified:
+                builder.unified.pop().shaped = None
+            outer.used |= {*made.bound, *outer.inputs.names}
+            outer.inputs.named |= made.bound
+            f.text, f.is_done = made.text, True
             return
         f.result = _joined_result(f.result, result)
     raise NotSupported.RECURSION(f"of what type {f.name} gives a value is not known")
@@ -99,11 +106,10 @@ def _joined_result(known: Value | None, result: Value) -> Value:
 
 
 def _write(
-    outer: Interpreter, builder: Interpreter, f: Recursive, called: Any, leaves: list[Value],
+    outer: Interpreter, builder: Interpreter, f: Recursive, called: Any, params: list[Value],
     result: Value,
-) -> None:  # fmt: skip
+) -> Specialized:  # fmt: skip
     forward = builder.out
-    params = [x for x in leaves if not x.is_constant]
     seed = Value(result.fact, result.sample, builder.name("d" + (result.name or "y")))
     seed.reverse = True
     backward = Backward(builder, memory=settled_memory(builder, forward))
@@ -115,12 +121,7 @@ def _write(
     for x, d in gradients.items():
         gradients[x] = backward.zero(x) if d is None else d
     active = tuple([x.active for x in params])
-    made = written(
+    return written(
         outer.inputs, called, f.name, [x.name for x in params], params, active, forward, backward,
         result, gradients, seed, inner=f.back.name,
     )  # fmt: skip
-    while builder.unified:
-        builder.unified.pop().shaped = None
-    outer.used |= {*made.bound, *outer.inputs.names}
-    outer.inputs.named |= made.bound
-    f.text, f.is_done = made.text, True

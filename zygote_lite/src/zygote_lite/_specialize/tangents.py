@@ -9,6 +9,7 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.driver import (
+    MOST_RECURSIVE,
     code_for_lists,
     interpreted,
     may_be_shared,
@@ -16,19 +17,31 @@ from zygote_lite._specialize.driver import (
     specialize_twice,
 )
 from zygote_lite._specialize.forward.dual import Dual
+from zygote_lite._specialize.forward.lists import fact_of_tangent
+from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.held.changes import settle_changes
+from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
+from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.infer.signature import refuse_many_parts
+from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import float_checked, refuse_other_values
 from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
 from zygote_lite._specialize.typed.facts import INTS, ListOf, Other, Scalar, fact_of
+from zygote_lite._specialize.typed.functions import Recursive
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Node, Protected, leaves, walk
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_parts, is_tangent_of, same_shape
-from zygote_lite._specialize.typed.structures import mapping, parts_of, paths_of, structure
+from zygote_lite._specialize.typed.structures import (
+    is_named,
+    mapping,
+    parts_of,
+    paths_of,
+    structure,
+)
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 
@@ -52,10 +65,18 @@ def specialize_forward(
     refuse_many_parts(xs)
     tried: list[Inputs] = []
 
+    recursive: set[Any] = set()
+
     def code(handlers: bool, uniform: bool, held: bool = False) -> Specialized:
         if held:
             raise NotSupported.FORWARD("lists and dicts change as the code runs")
-        return _dual_code(f, xs, active, dxs, over, alone, uniform, handlers, tried)
+        try:
+            return _dual_code(f, xs, active, dxs, over, alone, uniform, handlers, recursive, tried)
+        except NotSpecializable as reason:
+            if over or reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
+                raise
+            recursive.add(reason.code)
+        return code(handlers, uniform)
 
     try:
         return code_for_lists(functools.partial(code, handlers), xs, False, tried)
@@ -70,31 +91,37 @@ def specialize_forward(
 
 def _dual_code(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
-    over: TakenBy | None, alone: bool, uniform: bool, handlers: bool, tried: list[Inputs],
+    over: TakenBy | None, alone: bool, uniform: bool, handlers: bool, recursive: set[Any],
+    tried: list[Inputs],
 ) -> Specialized:  # fmt: skip
     own: set[Any] = set()
-    inputs, distinct = Inputs(f), False
-    tried.append(inputs)
+    distinct = False
     while True:
+        inputs = Inputs(f)
+        inputs.recursive = recursive
+        inputs.define = functools.partial(define_recursive, write=_write_recursive)
+        tried.append(inputs)
         wanted: set[Any] = set()
         builder, arguments, names, result = interpreted(
             inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted,
             uniform=uniform, over=over, handlers=handlers,
         )  # fmt: skip
+        settle_attributes(builder)
         settle_changes(builder)
+        _differentiated.complete(builder, arguments)
         value = float_checked(builder, result)
         memory = settled_memory(builder, builder.out)
         shared = not builder.distinct and may_be_shared(builder, result)
         if wanted <= own and not shared:
             break
-        own, distinct, inputs = own | wanted, distinct or shared, Inputs(f)
-        tried[-1] = inputs
-    if builder.copies or inputs.changing or inputs.effects is not None or inputs.functions:
-        raise NotSupported.FORWARD("it has effects, writes to an argument, or calls itself")
+        own, distinct = own | wanted, distinct or shared
+    if builder.copies or inputs.changing or inputs.effects is not None:
+        raise NotSupported.FORWARD("it has effects, or writes to an argument")
     refuse_other_values(value, as_pullback=True)
     dual, nodes = Dual(builder, builder.out), builder.out
     moving = [x for x, flag in zip(arguments, active, strict=True) if flag]
-    builder.out = read = []
+    read: list[Node] = []
+    builder.out = read
     tangents = [_tangent_parameter(dual, x, v) for x, v in zip(moving, dxs, strict=True)]
     builder.out = forward = [*read, *dual.block(nodes)]
     for x, checked in zip(leaves(result), leaves(value), strict=True):
@@ -114,6 +141,30 @@ def _dual_code(
     if made.poles and any(map(_catches_poles, walk(forward))):
         raise NotSupported.FORWARD("the program catches what NumPy raises at a pole of a tangent")
     return made
+
+
+def _write_recursive(
+    outer: Interpreter, builder: Interpreter, f: Recursive, called: Any, params: list[Value],
+    result: Value,
+) -> Specialized:  # fmt: skip
+    """Write a function of the text that calls itself: it returns its value and the tangent."""
+    nodes, memory = builder.out, settled_memory(builder, builder.out)
+    dual = Dual(builder, nodes)
+    tangents = []
+    for x in params:
+        if x.active:
+            dual.tangents[x] = d = Value(fact_of_tangent(x.fact), x.sample, builder.name("dx"))
+            d.shaped = shape_root(x)
+            tangents.append(d)
+    forward = dual.block(nodes)
+    outer.poles |= builder.poles
+    every = [*params, *tangents]
+    builder.out = forward
+    both = structure(tuple, [result, dual.whole(result)])
+    return written(
+        outer.inputs, called, f.name, [x.name for x in every], every, (False,) * len(every),
+        forward, Backward(builder, memory=memory), both, {}, inner=f.name,
+    )  # fmt: skip
 
 
 def _catches_poles(node: Node) -> bool:
@@ -197,16 +248,22 @@ def _refuse_other_kind(x: Value, v: Any) -> None:
 
 def _read_parts(dual: Dual, x: Value, d: Value) -> None:
     """Write what reads the tangents of the parts of an argument, which have to be of its form."""
-    if d.sample is None or not x.active:
+    is_leaf = x.read is None and x.items is None and x.fields is None
+    if d.sample is None or (is_leaf and not x.active):
         dual.still.update(leaf for _, leaf in paths_of(x, ""))
         return
     if x.read is not None:
-        parts = [*x.read.items()]
+        parts: list[tuple[Any, Value]] = [*x.read.items()]
         form: tuple[Any, ...] = (is_tangent_of, type(x.sample), (*vars(x.sample),))
     elif x.items is not None and type(x.sample) in (tuple, list, dict):
         keys = (*x.sample,) if type(x.sample) is dict else (*range(len(x.sample)),)
         parts = [*zip(keys, (part for _, part in parts_of(x)), strict=True)]
         form = has_parts, type(x.sample), keys
+    elif is_named(x) and x.fields is not None:
+        parts = [*enumerate(x.fields.values())]
+        form = has_parts, type(x.sample), (*range(len(parts)),)
+    elif not is_leaf:
+        raise NotSupported.FORWARD("what moves is no number or array, nor a structure of these")
     else:
         _refuse_other_kind(x, d.sample)
         dual.tangents[x] = d

@@ -180,7 +180,7 @@ class Lowering:
         elif f is as_it_is:
             raise NotSupported.SECOND_ORDER("the value of a function inside may be an integer")
         elif f is has_value:
-            pass  # a variable without a value is found again
+            self.write(ir.Move(self.origin, self.builder.temporary(), self.atom(xs[0])))
         elif isinstance(f, Attribute):
             self.write(ir.GetAttribute(self.origin, target, self.atom(xs[0]), f.name))
         elif f is operator.getitem:

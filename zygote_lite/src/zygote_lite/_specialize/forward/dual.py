@@ -5,6 +5,7 @@ written in place has a tangent of its own, which is written at the same places; 
 are views of the other.
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Scalar, may_be_complex
+from zygote_lite._specialize.typed.functions import Recursive, is_hashable
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Branch,
@@ -34,9 +36,11 @@ from zygote_lite._specialize.typed.nodes import (
 )
 from zygote_lite._specialize.typed.raising import raised_by, raised_by_store
 from zygote_lite._specialize.typed.reasons import NotSupported
-from zygote_lite._specialize.typed.runtime import is_view, of_class
+from zygote_lite._specialize.typed.runtime import as_number_like, is_view
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, memory_of, shape_root
+
+_OF_A_SHAPE = (np.zeros_like, np.ones_like, np.empty_like)  # of an array, and none of its numbers
 
 
 class Dual(OperationRules):
@@ -70,6 +74,8 @@ class Dual(OperationRules):
     def node(self, node: Node) -> None:
         """Write a node and its dual."""
         match node:
+            case Op() if self.is_kept(node):
+                pass  # the tangent comes in the place of what a reverse pass would need
             case Op():
                 self.builder.out.append(node)
                 self.op(node)
@@ -117,6 +123,9 @@ class Dual(OperationRules):
         y = node.target
         if node.snapshot_of is not None:
             return
+        if isinstance(node.function, Recursive):
+            node.arguments += self.given_to(node)
+            return
         if isinstance(node.reverse_rule, Mirror) and is_pullback_of_rule(self.builder, node):
             return  # which nobody calls
         d = None
@@ -125,6 +134,11 @@ class Dual(OperationRules):
             d = tangents_of_list(self.builder, node, self.whole) if moves else None
         elif node.reverse_rule is not None:
             d = self.tangent(node)
+        elif y.base is not None and self.of(node.arguments[0]) is not None:  # through its memory
+            given = [self.whole(node.arguments[0]), *node.arguments[1:]]
+            d = self.builder.operation(node.function, given, node.keywords).target
+        elif is_hashable(node.function) and node.function in _OF_A_SHAPE:
+            pass
         elif y.active and any(x.active for x in reads_of(node)):  # else it is, as it is written
             raise NotSupported.FORWARD(f"what {node.function} gives has no rule and moves")
         if y in self.written:
@@ -137,7 +151,9 @@ class Dual(OperationRules):
             whole = self.of(memory_of(y))
             if whole is None:
                 raise NotSupported.FORWARD("a view of an array that is written has no tangent")
-            self.builder.demand(is_view, d, whole)
+            is_part = node.function is operator.getitem and node.arguments[0].is_array
+            if not is_part:  # which is a view, always
+                self.builder.demand(is_view, d, whole)
         if y.name and not d.name.startswith("d" + y.name):
             self.rename(d, y)
 
@@ -216,7 +232,9 @@ class Dual(OperationRules):
             raise NotSupported.FORWARD("a number of the value may be an integer")
         d, fact = self.whole(y), Scalar(frozenset((kind,)))
         if y.fact != fact:
-            return self.builder.write(Result(y.fact, kind(d.sample)), of_class, [d, y], {}).target
+            return self.builder.write(
+                Result(y.fact, kind(d.sample)), as_number_like, [d, y], {}
+            ).target
         if d.is_constant:
             return constant(kind(d.sample))
         if isinstance(d.fact, Scalar) and d.fact.classes == {kind}:

@@ -48,20 +48,20 @@ def zero_list(builder: Builder, x: Value) -> Value:
 
 
 def _list_written(builder: Builder, y: Value, f: Any, xs: list[Value]) -> Value:
-    d = builder.write(Result(_fact_of_tangent(y.fact), _sample_of(y.sample)), f, xs, {}).target
+    d = builder.write(Result(fact_of_tangent(y.fact), _sample_of(y.sample)), f, xs, {}).target
     d.made = True
     return d
 
 
-def _fact_of_tangent(fact: Fact) -> Fact:
-    """Return what holds for the tangents of the items of a list, or for that of an item."""
+def fact_of_tangent(fact: Fact) -> Fact:
+    """Return what holds for the tangent of a value: of a number, an array of floats or a list."""
     if isinstance(fact, ListOf):
-        return ListOf(None if fact.item is None else _fact_of_tangent(fact.item))
+        return ListOf(None if fact.item is None else fact_of_tangent(fact.item))
     if isinstance(fact, Scalar):  # a zero is Python's, and what comes from an array is NumPy's
         return Scalar((fact.classes & FLOATS) | {float, np.float64})
     if isinstance(fact, ArrayOf) and fact.dtype.kind == "f":
         return fact
-    raise NotSupported.FORWARD("a list of something other than floats has a tangent")
+    raise NotSupported.FORWARD("what is no float, nor an array or a list of floats, has a tangent")
 
 
 def _sample_of(x: Any) -> Any:

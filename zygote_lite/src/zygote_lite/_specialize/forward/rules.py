@@ -7,20 +7,25 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_frule
-from zygote_lite._specialize.forward.lists import zero_list
-from zygote_lite._specialize.infer.models.gathered import ItemsRule
+from zygote_lite._specialize.forward.lists import fact_of_tangent, zero_list
+from zygote_lite._specialize.forward.transposed import transposed_tangent
+from zygote_lite._specialize.infer.islands import island
+from zygote_lite._specialize.infer.models.gathered import GatherRule, ItemsRule
+from zygote_lite._specialize.infer.models.writing import AddedRule
+from zygote_lite._specialize.infer.recursion import RecursiveRule
 from zygote_lite._specialize.rules.adjoint import AdjointRule
 from zygote_lite._specialize.rules.contributions import IndexRule, LinearRule
 from zygote_lite._specialize.rules.parts import KeptPart
 from zygote_lite._specialize.rules.project import ProjectedRule
 from zygote_lite._specialize.rules.pullback import CalledPullback, IndexRuleTwice, InlinedPullback
 from zygote_lite._specialize.rules.scalar import ScalarRule, times, warns_of_poles
+from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar, shares_axes
-from zygote_lite._specialize.typed.functions import Attribute
+from zygote_lite._specialize.typed.functions import Attribute, Recursive
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
-from zygote_lite._specialize.typed.runtime import pushed_tangent, same_shape
+from zygote_lite._specialize.typed.runtime import added_at, pushed_tangent, same_shape
 from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, shape_root
@@ -33,6 +38,8 @@ _WRITTEN_FORWARD = (
     LinearRule,
     ProjectedRule,
     ItemsRule,
+    GatherRule,
+    AddedRule,
 )
 _COPIES = (np.copy, np.ndarray.copy)
 
@@ -74,6 +81,14 @@ class OperationRules:
         found = self.of(x)
         return self.zero(x) if found is None else found
 
+    def some(self, x: Value) -> Value:
+        """Return the tangent of a value with `None` where it does not move."""
+        if x.items is None:
+            return self.of(x) or constant(None)
+        if type(x.sample) not in (tuple, list) or not self.moves(x.items):
+            return constant(None)
+        return structure(type(x.sample), [*map(self.some, x.items)])
+
     def zero(self, x: Value) -> Value:
         """Write a zero tangent."""
         if x.is_scalar:
@@ -97,6 +112,8 @@ class OperationRules:
             rule = rule.last
         if isinstance(rule, CalledPullback | KeptPart):
             return self.by_called_rule(node, rule)
+        if isinstance(rule, RecursiveRule):
+            return self.by_recursion(node)
         if not isinstance(rule, _WRITTEN_FORWARD):
             raise NotSupported.FORWARD(f"the forward mode of {type(rule).__name__} is not written")
         if not self.moves([*node.arguments, *node.keywords.values()]):
@@ -115,8 +132,10 @@ class OperationRules:
             return self.builder.operation(
                 node.function, [self.whole(rule.d), node.arguments[1]], fact=node.target.fact
             ).target
-        elif node.function in _COPIES or isinstance(rule, ItemsRule):
+        elif node.function in _COPIES or isinstance(rule, ItemsRule | GatherRule):
             d = self.by_function(node, (0,), frozenset())
+        elif node.function is added_at:
+            d = self.by_function(node, (0, 2), frozenset())
         elif node.function is sum:
             d = self.builder.apply(sum, [self.whole(x) for x in node.arguments])
         else:
@@ -150,13 +169,36 @@ class OperationRules:
         options = {name: x for name, x in node.keywords.items() if name not in shifts}
         return self.builder.operation(node.function, given, options).target
 
+    def is_kept(self, node: Op) -> bool:
+        """Return whether an operation takes what a function of the text keeps for its reverse."""
+        if node.function is not operator.getitem or not node.arguments[1].is_constant:
+            return False
+        source = self.builder.definitions.get(node.arguments[0])
+        is_recursive = source is not None and isinstance(source.function, Recursive)
+        return is_recursive and node.arguments[1].sample == 1
+
+    def given_to(self, node: Op) -> list[Value]:
+        """Return the tangents that a function of the text is given, after its arguments."""
+        params = [x for x in node.function.leaves if not x.is_constant]
+        given = zip(params, node.arguments, strict=True)
+        return [self.whole(x) for param, x in given if param.active]
+
+    def by_recursion(self, node: Op) -> Value:
+        """Write what takes the tangent of the value of a function of the text."""
+        y = node.target
+        result = Result(fact_of_tangent(y.fact), y.sample)
+        taken = [node.arguments[0], constant(1)]
+        d = self.builder.write(result, operator.getitem, taken, {}).target
+        d.fresh = False
+        return self.like(d, y)
+
     def by_called_rule(self, node: Op, rule: CalledPullback | KeptPart) -> Value | None:
         """Write the tangent of the value of a rule that is called, or of a part of it."""
         source = self.builder.definitions.get(node.arguments[0])
         if isinstance(rule, KeptPart) and source is not None:
             source = self.builder.definitions.get(source.arguments[0])
-        if source is None or not _is_rule(source.function):
-            raise NotSupported.FORWARD("a function that is recorded has no forward mode")
+        if source is None or not (_is_rule(source.function) or source.function is island):
+            raise NotSupported.FORWARD("a call that is recorded has no forward mode")
         if source not in self.pushed:
             f, *xs = source.arguments
             call = Op(source.origin, source.target, f.sample, xs, source.keywords)
@@ -180,15 +222,16 @@ class OperationRules:
         samples = {name: x.sample for name, x in options.items()}
         rule = find_frule(f, *[x.sample for x in xs], **samples)
         if rule is None or rule.kind != "forward":
-            raise NotSupported.FORWARD(f"{getattr(f, '__name__', f)} has no forward rule")
+            moving = [constant(f), structure(tuple, [*xs]), structure(tuple, [*map(self.some, xs)])]
+            return self.builder.operation(transposed_tangent, moving, options).target
         given = [self.of(x) if x.items is None else self.whole(x) for x in xs]
         dxs = [constant(None) if d is None else d for d in given]
+        pushed = [constant(f), structure(tuple, [*xs]), structure(tuple, dxs)]
         mark, self.builder.poles = self.builder.mark(), True
         try:
             return self.inlined(rule.body, xs, options, dxs)
         except NotSpecializable:
             self.builder.back_to(mark)
-        pushed = [constant(f), structure(tuple, [*xs]), structure(tuple, dxs)]
         return self.builder.operation(pushed_tangent, pushed, options).target
 
     def inlined(

@@ -91,12 +91,12 @@ def _call_of(builder: Builder, f: Recursive, xs: list[Value]) -> Value:
     if f.result.active:
         kept = builder.write(Result(Other(tuple), ()), operator.getitem, [both, constant(1)], {})
         be_active(op, given)
-        op.reverse_rule = _RecursiveRule(f.back, kept.target, given, params)
+        op.reverse_rule = RecursiveRule(f.back, kept.target, given, params)
     return op.target
 
 
 @dataclass(eq=False)
-class _RecursiveRule:
+class RecursiveRule:
     """The reverse through the call of a function of the text."""
 
     function: Reverse

@@ -42,7 +42,8 @@ def has_length(x: Any, count: int) -> None:
 
 def has_parts(x: Any, kind: type, keys: tuple[Any, ...]) -> None:
     """Leave the code unless a tuple, list or dict has these keys, or places."""
-    if type(x) is not kind or (tuple(x) != keys if kind is dict else len(x) != len(keys)):
+    found = tuple(x) if type(x) is dict else tuple(range(len(x)))
+    if type(x) is not kind or found != keys:
         raise Unsound.COTANGENT_TYPE("a tangent has other parts than its argument")
 
 
@@ -72,7 +73,7 @@ def pushed_tangent(f: Any, xs: Any, dxs: Any, **options: Any) -> Any:
     return found[1]
 
 
-def of_class(d: Any, x: Any) -> Any:
+def as_number_like(d: Any, x: Any) -> Any:
     """Return the tangent of a number as one of its class."""
     return type(x)(d)
 

@@ -221,12 +221,12 @@ def _added_at(builder: Builder, xs: list[Value]) -> Value:
     op.target.base, op.target.fresh = None, True
     if xs[0].active or xs[2].active:
         be_active(op, xs)
-        op.reverse_rule = _Added(index, xs[0], xs[2])
+        op.reverse_rule = AddedRule(index, xs[0], xs[2])
     write_over(builder, xs[0], op.target)
     return constant(None)
 
 
-class _Added:
+class AddedRule:
     """The reverse through a sum at some entries."""
 
     def __init__(self, index: Value, x: Value, value: Value) -> None:
