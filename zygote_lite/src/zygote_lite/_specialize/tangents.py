@@ -201,6 +201,8 @@ def _tangent_parameter(dual: Dual, x: Value, v: Any) -> Value:
     """
     if _is_plain_tree(x, v):
         return _part_by_part(dual, x, v)
+    if v is None:
+        raise Unsound.COTANGENT_TYPE("an argument that moves has no tangent")
     found = Value(Other(type(v)), v, dual.builder.name("dx"))
     _read_parts(dual, x, found)
     return found
