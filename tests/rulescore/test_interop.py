@@ -6,12 +6,13 @@ import sys
 import numpy as np
 import pytest
 
-from rulescore import RuleError, interop
+from rulescore import RuleError, Tangent, interop
 from rulescore.interop import Differentiator
 from rulescore.interop._calls import Call, by_position, owned
 from rulescore.interop._derivatives import Derivative, Pushforward
 from rulescore.interop._modules import ExportedModule
 from rulescore.interop._trees import LEAF, flatten, leaves_like, rebuild, same
+from rulescore.interop.foreign import leaves_along, rebuilt_like
 from zygote_lite import pullback
 from zygote_lite.interop import BY_ENGINE
 
@@ -38,6 +39,19 @@ def test_trees():
     assert same(structure, flatten(tree, lambda x: isinstance(x, float), []))
     assert not same(structure, (LEAF,))
     assert same([np.ones(2)], [np.ones(2)])
+
+
+def test_cotangents_along_values():
+    y = {"b": 1.0, "a": (Tangent(dict, u=2.0, v=None), None)}
+    dy = {"a": (Tangent(dict, u=5.0, v=6.0), None)}
+    assert leaves_along(y, dy) == [None, 5.0, 6.0, None]
+    assert leaves_along(y, dy, sorted, skips_none=True) == [5.0, None]
+    assert leaves_along(y, None) == [None] * 4
+    again = rebuilt_like(y, iter(leaves_along(y, dy)))
+    assert again["b"] is None
+    assert dict(again["a"][0]) == {"u": 5.0, "v": 6.0}
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        leaves_along((1.0, 2.0), (1.0,))
     assert not same([np.ones(2)], [np.zeros(2)])
 
 

@@ -8,11 +8,13 @@ import numpy as np
 
 import rules_jax
 from rulescore import RuleSet, project
+from rulescore.interop import foreign
+from rulescore.interop.foreign import Foreign, is_number, leaves_along
 
 rule = RuleSet("rules_jax", may_raise=True)
 
 
-class Numpy:
+class Numpy(Foreign):
     """Call a function of JAX on arrays of NumPy.
 
     Arguments:
@@ -22,24 +24,81 @@ class Numpy:
     def __init__(self, f):
         if not callable(f):
             raise TypeError(f"expected a function of arrays of JAX, found {type(f).__name__}")
-        self.f = f
+        super().__init__(f)
 
-    def __call__(self, *xs, **options):
+    def run(self, *xs, **options):
         """Return the value on arrays, as arrays."""
-        return values(self.f, self.f(*map(handed, xs), **handed(options)))
+        return values(self, self.f(*map(handed, xs), **handed(options)))
+
+    def record(self, *xs, **options):
+        """Return the value, its pullback, and why arguments have no cotangent."""
+        options = handed(options)
+        y, pull = vjp(self.f, xs, options)
+        why = foreign.reasons(self, "JAX", xs, jax.tree.leaves)
+        return values(self, y), Backward(self.f, options, pull), why
 
     def __repr__(self):
         return f"rules_jax.numpy({self.f!r})"
 
 
-@rule.method(project)
-def _(dx: object, x: Numpy):
-    return dx
+class Backward(foreign.Backward, Numpy):
+    """The pullback of a call, which is a function of JAX, too.
+
+    Arguments:
+        f, options: the function of JAX, and its options.
+        pull: the function of the cotangent that `vjp` gives.
+    """
+
+    def __init__(self, f, options, pull):
+        def pulled(dy, _, *xs):
+            return None, *vjp(f, xs, options)[1](dy)
+
+        super().__init__(pulled)
+        self.pull = pull
+
+    def run(self, dy, call, *xs, at, held):
+        """Return the cotangents, which JAX gives all at once."""
+        if not held:
+            dxs = jax.tree.map(as_cotangent, xs, values(self, self.pull(dy)))
+            held.update(enumerate((None, *dxs)))
+        return tuple(held.values())
+
+    def record(self, dy, call, *xs, at, held):
+        """Return them, their pullback, and why."""
+        return super().record(dy, call, *xs)
 
 
-def is_number(x):
-    """Return whether a leaf of the arguments is handed over as an array of JAX."""
-    return isinstance(x, np.ndarray | np.generic | float | complex)
+def vjp(f, xs, options):
+    """Return the value of a function of JAX, and the function from its cotangent to those of `xs`.
+
+    These are conjugate to those of `jax.vjp`, as in the rules; `None` stands for integers.
+    """
+    leaves, structure = jax.tree.flatten(xs)
+    given = [array_of(x) for x in leaves]
+    moving = [i for i, x in enumerate(given) if is_inexact(x)]
+
+    def of_moving(*moved):
+        full = list(given)
+        for i, x in zip(moving, moved, strict=True):
+            full[i] = x
+        return f(*jax.tree.unflatten(structure, full), **options)
+
+    y, back = jax.vjp(of_moving, *[given[i] for i in moving])
+    ys, of_value = jax.tree.flatten(y)
+
+    def pull(dy):
+        dys = map(cotangent_of, ys, leaves_along(y, dy, keys, skips_none=True))
+        found = [None] * len(given)
+        for i, dx in zip(moving, back(jax.tree.unflatten(of_value, dys)), strict=True):
+            found[i] = jnp.conj(dx)
+        return jax.tree.unflatten(structure, found)
+
+    return y, pull
+
+
+def keys(y):
+    """Return the keys of a dict in JAX's order."""
+    return y if isinstance(y, OrderedDict) else sorted(y)
 
 
 def handed(x):
@@ -66,92 +125,26 @@ def array_of(x):
     return jnp.array(x)
 
 
-def values(f, y):
+def values(call, y):
     """Return the arrays of a value as arrays of NumPy that can be written into."""
-    return jax.tree.map(lambda leaf: number_of(f, leaf), y)
+    return jax.tree.map(lambda leaf: number_of(call, leaf), y)
 
 
-def number_of(f, leaf):
+def number_of(call, leaf):
     """Return a leaf of a value as an array or number of NumPy."""
     if isinstance(leaf, bool | int | str):
         return leaf
     if not isinstance(leaf, jax.Array | np.ndarray | np.generic):
         raise TypeError(
-            f"{called_name(f)} returns a {type(leaf).__name__}, and a gradient passes through "
+            f"{call.name} returns a {type(leaf).__name__}, and a gradient passes through "
             "arrays alone: return arrays, or trees of them"
         )
     return np.array(leaf)[()]
 
 
-def called_name(f):
-    """Return how a function is called in a message."""
-    return getattr(f, "__name__", repr(f))
-
-
-@rule(rules_jax.numpy)
-def _(f: object):
-    raise NotImplementedError(
-        "a gradient passes through what a function of JAX captured: hand over what it captured as "
-        "arguments"
-    )
-
-
-@rule.of_instances
-def _(call: Numpy, *xs: object, **options):
-    f = call.f
-    leaves, structure = jax.tree.flatten(xs)
-    options = handed(options)
-    given = [array_of(x) for x in leaves]
-    moving = [i for i, x in enumerate(given) if is_number(leaves[i]) and is_inexact(x)]
-
-    def of_moving(*moved):
-        full = list(given)
-        for i, x in zip(moving, moved, strict=True):
-            full[i] = x
-        return f(*jax.tree.unflatten(structure, full), **options)
-
-    y, vjp = jax.vjp(of_moving, *[given[i] for i in moving])
-    value = values(f, y)
-
-    def pullback(dy):
-        dys = [
-            cotangent_of(leaf, d)
-            for leaf, d in zip(jax.tree.leaves(y), cotangent_leaves(value, dy), strict=True)
-        ]
-        found = dict(zip(moving, vjp(jax.tree.unflatten(jax.tree.structure(y), dys)), strict=True))
-        dxs = [project(number(found.get(i)), x) for i, x in enumerate(leaves)]
-        return dxs
-
-    def part(first, x):
-        own, shape = jax.tree.flatten(x)
-
-        def dx(dxs):
-            if any(is_whole(leaf) for leaf in own):
-                raise NotImplementedError(
-                    f"{called_name(f)} is given integers, by which JAX has no gradient: convert "
-                    "them to floats, or leave them out by `argnums`"
-                )
-            return jax.tree.unflatten(shape, dxs[first : first + len(own)])
-
-        return dx
-
-    parts, first = [], 0
-    for x in xs:
-        parts.append(part(first, x))
-        first += len(jax.tree.leaves(x))
-    return value, (pullback, (lambda dxs: None, *parts))
-
-
 def is_inexact(x):
-    """Return whether an array is of floating-point or complex numbers."""
-    return bool(jnp.issubdtype(x.dtype, jnp.inexact))
-
-
-def is_whole(x):
-    """Return whether a leaf of the arguments is of integers."""
-    if isinstance(x, np.ndarray | np.generic):
-        return x.dtype.kind in "iu"
-    return isinstance(x, int) and not isinstance(x, bool)
+    """Return whether a leaf is an array of JAX of floating-point or complex numbers."""
+    return isinstance(x, jax.Array) and bool(jnp.issubdtype(x.dtype, jnp.inexact))
 
 
 def cotangent_of(y, dy):
@@ -163,26 +156,25 @@ def cotangent_of(y, dy):
     return jnp.reshape(jnp.conj(jnp.array(dy)).astype(y.dtype), y.shape)
 
 
-def number(dx):
-    """Return a cotangent of JAX as one of NumPy's."""
-    return None if dx is None else np.array(jnp.conj(dx))
+def as_cotangent(x, dx):
+    """Return the cotangent of a leaf of the arguments, of its kind."""
+    return project(dx, x)
 
 
-def cotangent_leaves(y, dy):
-    """Return the cotangents of the leaves of a value in JAX's order, `None` where there is none."""
-    if y is None:
-        return []
-    if isinstance(y, dict):
-        given = {} if dy is None else dy
-        names = y if isinstance(y, OrderedDict) else sorted(y)
-        return [d for name in names for d in cotangent_leaves(y[name], given.get(name))]
-    if isinstance(y, list | tuple):
-        given = [None] * len(y) if dy is None else dy
-        pairs = zip(y, given, strict=True)
-        return [d for part, dpart in pairs for d in cotangent_leaves(part, dpart)]
-    return [dy]
+def record(f, *xs, **options):
+    """Return what the method does; this function has a rule."""
+    return f.record(*xs, **options)
 
 
+@rule(rules_jax.numpy)
+def _(f: object):
+    raise NotImplementedError(
+        "a gradient passes through what a function of JAX captured: hand over what it captured as "
+        "arguments"
+    )
+
+
+foreign.declare(rule, Numpy, record)
 rule.without_rule(
     "an array of JAX carries no gradient of NumPy's: call `rules_jax.numpy(f)` on arrays",
     *("jax.numpy.asarray", "jax.numpy.array", "jax.device_put"),

@@ -20,9 +20,9 @@ def numpy(f: Any) -> Any:
         f: a `torch.nn.Module`, or a function of tensors. Arrays and floats reach it as tensors,
             also those in tuples, lists and dicts. It returns tensors, or such trees of them.
 
-    A writable array shares its memory with its tensor; a function that writes into its arguments is
-    refused. The cotangent of a module is a `Tangent` of its parameters, as arrays, by the names of
-    `named_parameters`; a parameter that needs no gradient has `None`.
+    The function gets copies, which it may write into. The cotangent of a module is a `Tangent` of
+    its parameters, as arrays, by the names of `named_parameters`; a parameter that needs no
+    gradient has `None`.
     """
     from rules_torch.calls import Numpy
 

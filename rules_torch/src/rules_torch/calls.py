@@ -1,6 +1,6 @@
 """The rule for functions of PyTorch on arrays of NumPy: its own backward pass is the pullback."""
 
-import functools
+from itertools import chain
 
 import numpy as np
 import torch
@@ -9,11 +9,13 @@ from torch.utils import _pytree as pytree
 
 import rules_torch
 from rulescore import RuleSet, Tangent, project
+from rulescore.interop import foreign
+from rulescore.interop.foreign import Foreign, is_number, leaves_along, rebuilt_like
 
 rule = RuleSet("rules_torch", may_raise=True)
 
 
-class Numpy:
+class Numpy(Foreign):
     """Call a function of PyTorch on arrays of NumPy.
 
     Arguments:
@@ -23,40 +25,207 @@ class Numpy:
     def __init__(self, f):
         if not callable(f):
             raise TypeError(f"expected a module or a function of tensors, found {type(f).__name__}")
-        self.f = f
+        super().__init__(f)
 
-    def __call__(self, *xs, **options):
+    @property
+    def name(self):
+        """The name of the function, or of the type of a module, in messages."""
+        return type(self.f).__name__ if isinstance(self.f, torch.nn.Module) else super().name
+
+    def run(self, *xs, **options):
         """Return the value on arrays, as arrays."""
-        return values(self, *called(self.f, xs, options, False))
+        _, y = called(self.f, xs, options, False)
+        return values(self, y)
+
+    def record(self, *xs, **options):
+        """Return the value, its pullback, and why arguments have no cotangent."""
+        if not torch.is_grad_enabled():
+            raise NotImplementedError(
+                f"{self.name} is called under torch.no_grad(), where PyTorch keeps no gradient: "
+                "call it outside"
+            )
+        refuse_state(self.f)
+        is_module = isinstance(self.f, torch.nn.Module)
+        buffers = [*self.f.buffers()] if is_module else []
+        before = [b._version for b in buffers]
+        given, y = called(self.f, xs, options, True)
+        if before != [b._version for b in buffers]:
+            raise RuntimeError(f"{self.name} writes its buffers: call `module.eval()`")
+        value = values(self, y)
+        operands = [Parameters(self.f) if is_module else None, *map(Argument, xs, given)]
+        why = foreign.reasons(self, "PyTorch", xs, pytree.tree_leaves, is_module)
+        return value, Backward(operands, pytree.tree_leaves(y), value), why
 
     def __repr__(self):
         return f"rules_torch.numpy({self.f!r})"
 
 
-# a module goes by value: the engine does not look into it
-@rule.method(project)
-def _(dx: object, x: torch.nn.Module):
-    return dx
+class Backward(foreign.Backward, Numpy):
+    """The pullback of a call, by PyTorch's graph of it.
+
+    Arguments:
+        operands: the function and its arguments, `None` for one that has no cotangent.
+        outputs: the tensors of the leaves of the value.
+        value: the value.
+    """
+
+    def __init__(self, operands, outputs, value):
+        super().__init__(self.run)
+        self.operands, self.outputs, self.value = operands, outputs, value
+
+    @property
+    def name(self):
+        """The name in messages."""
+        return "a pullback of PyTorch"
+
+    def run(self, dy, *_, at, held):
+        """Return the cotangents; those of parameters where they are asked for."""
+        if at not in held:
+            found = self.pulled(self.tensors_of(leaves_along(self.value, dy)), at, False)
+            for i, dx in enumerate(self.cotangents(found)):
+                if i == at or not isinstance(self.operands[i], Parameters):
+                    held[i] = dx
+        return tuple([held.get(i) for i in range(len(self.operands))])
+
+    def record(self, dy, *_, at, held):
+        """Return them, their pullback, and why some have none."""
+        dys = leaves_along(self.value, dy)
+        tensors = self.tensors_of(dys)
+        found = self.pulled([None if t is None else t.requires_grad_() for t in tensors], at, True)
+        value = self.cotangents(found)
+        outputs = [t for ts in found for t in ts or [None]]
+        operands = [None, Cotangent(self.value, dys, tensors), *self.operands]
+        why = tuple(["" if operand is None else None for operand in operands])
+        return value, Backward(operands, outputs, value), why
+
+    def tensors_of(self, dys):
+        """Return cotangents of the outputs as tensors, `None` where they have none."""
+        return [
+            None
+            if d is None or not isinstance(t, torch.Tensor) or not t.requires_grad
+            else torch.tensor(d, dtype=t.dtype, device=t.device).reshape(t.shape)
+            for t, d in zip(self.outputs, dys, strict=True)
+        ]
+
+    def pulled(self, dys, at, create_graph):
+        """Return for each operand the cotangents of its tensors, or `None` if they are left out."""
+        pairs = [(t, d) for t, d in zip(self.outputs, dys, strict=True) if d is not None]
+        chosen = [
+            None if isinstance(operand, Parameters) and i != at else operand
+            for i, operand in enumerate(self.operands)
+        ]
+        needed = [t for operand in chosen if operand for t in operand.moving()]
+        if not pairs or not needed:
+            return [None] * len(chosen)
+        outputs, dys = zip(*pairs, strict=True)
+        found = iter(
+            torch.autograd.grad(
+                outputs, needed, dys, retain_graph=True, create_graph=create_graph,
+                allow_unused=True,
+            )
+        )  # fmt: skip
+        return [
+            operand and [next(found) if is_moving(t) else None for t in operand.tensors]
+            for operand in chosen
+        ]
+
+    def cotangents(self, found):
+        """Return the cotangents of the operands, as arrays."""
+        return tuple(
+            [
+                None if ts is None else operand.cotangent([*map(as_array, ts)])
+                for operand, ts in zip(self.operands, found, strict=True)
+            ]
+        )
 
 
-@rule.method(project)
-def _(dx: object, x: Numpy):
-    return dx
+class Operand:
+    """What a value depends on: its tensors in PyTorch's graph, `None` for what is no tensor."""
+
+    def __init__(self, tensors):
+        self.tensors = tensors
+
+    def moving(self):
+        """Return the tensors that have a gradient."""
+        return [*filter(is_moving, self.tensors)]
 
 
-def is_number(x):
-    """Return whether a leaf of the arguments is handed over as a tensor."""
-    return isinstance(x, np.ndarray | np.generic | float | complex)
+class Argument(Operand):
+    """An argument: a number or an array, or a tree of them."""
+
+    def __init__(self, x, tensors):
+        super().__init__(tensors)
+        self.leaves, self.structure = pytree.tree_flatten(x)
+
+    def cotangent(self, ds):
+        """Return the cotangent, of those of the tensors."""
+        return pytree.tree_unflatten(map(project, ds, self.leaves), self.structure)
+
+
+class Parameters(Operand):
+    """The parameters of a module."""
+
+    def __init__(self, module):
+        self.kind, self.names = type(module), dict(module.named_parameters())
+        super().__init__([*self.names.values()])
+
+    def cotangent(self, ds):
+        """Return the cotangent of the function of arrays that holds the module."""
+        return Tangent(Numpy, f=Tangent(self.kind, **dict(zip(self.names, ds, strict=True))))
+
+
+class Cotangent(Operand):
+    """The cotangent of a value, which a pullback is given."""
+
+    def __init__(self, value, dys, tensors):
+        super().__init__(tensors)
+        self.value, self.dys = value, dys
+
+    def cotangent(self, ds):
+        """Return the cotangent of it."""
+        return rebuilt_like(self.value, map(project, ds, self.dys))
+
+
+def is_moving(t):
+    """Return whether a tensor has a gradient."""
+    return t is not None and t.requires_grad
+
+
+def called(f, xs, options, recording):
+    """Return the tensors of each argument in PyTorch's graph, and the value on copies of them.
+
+    An array may be overwritten before its cotangent is asked for, and the function may write into
+    what it is given: so the graph has a copy.
+    """
+    given = [[tensor_of(x) if is_number(x) else None for x in pytree.tree_leaves(x)] for x in xs]
+    if recording:
+        for t in chain(*given):
+            if t is not None and (t.is_floating_point() or t.is_complex()):
+                t.requires_grad_()
+    handed = [as_handed(x, ts) for x, ts in zip(xs, given, strict=True)]
+    return given, f(*handed, **pytree.tree_map(option_of, options))
+
+
+def as_handed(x, tensors):
+    """Return an argument with copies of tensors in the place of its arrays and numbers."""
+    leaves, structure = pytree.tree_flatten(x)
+    handed = [leaf if t is None else t.clone() for leaf, t in zip(leaves, tensors, strict=True)]
+    return pytree.tree_unflatten(handed, structure)
+
+
+def option_of(x):
+    """Return a leaf of the options as it is handed over."""
+    return tensor_of(x).clone() if is_number(x) else x
 
 
 def tensor_of(x):
-    """Return an array or number as a tensor, which shares the memory of a writable array."""
+    """Return an array or number as a tensor, which shares the memory of an array if it can."""
     if not isinstance(x, np.ndarray):
         return torch.tensor(x) if isinstance(x, np.generic) else number_of(x)
     if type(x) is not np.ndarray:
         raise TypeError(f"PyTorch is given plain arrays, and no {type(x).__name__}")
     if not x.flags.writeable or any(step < 0 for step in x.strides):
-        x = x.copy()  # a tensor can always be written into, and has no negative strides
+        x = x.copy()  # PyTorch warns of the first, and has no negative strides
     return torch.from_numpy(x)
 
 
@@ -65,40 +234,12 @@ def number_of(x):
     return torch.tensor(x, dtype=torch.complex128 if isinstance(x, complex) else torch.float64)
 
 
-def called(f, xs, options, recording):
-    """Return the tensors that a function was given, and the value on them.
-
-    Raises `RuntimeError` where the function writes into them.
-    """
-    leaves, structure = pytree.tree_flatten((xs, options))
-    given = [tensor_of(x) if is_number(x) else None for x in leaves]
-    for i, t in enumerate(given):
-        if recording and t is not None and (t.is_floating_point() or t.is_complex()):
-            given[i] = t.requires_grad_()
-    before = [t._version for t in given if t is not None]
-    handed = [x if t is None else t for x, t in zip(leaves, given, strict=True)]
-    xs, options = pytree.tree_unflatten(handed, structure)
-    y = f(*xs, **options)
-    if before != [t._version for t in given if t is not None]:
-        raise RuntimeError(
-            f"{called_name(f)} writes into its arguments, whose memory is that of arrays of NumPy: "
-            "let it clone them first"
-        )
-    return given, y
-
-
-def called_name(f):
-    """Return how a function is called in a message."""
-    return type(f).__name__ if isinstance(f, torch.nn.Module) else getattr(f, "__name__", repr(f))
-
-
-def values(call, given, y):
+def values(call, y):
     """Return the tensors of a value as arrays, which nobody else holds."""
-    leaves, structure = pytree.tree_flatten(y)
-    return pytree.tree_unflatten([array_of(call.f, t) for t in leaves], structure)
+    return pytree.tree_map(lambda t: array_of(call, t), y)
 
 
-def array_of(f, t):
+def array_of(call, t):
     """Return a leaf of a value as an array or number of NumPy.
 
     It is a copy: the tensor may be an argument, a parameter, or a view of one.
@@ -107,10 +248,15 @@ def array_of(f, t):
         return t
     if not isinstance(t, torch.Tensor):
         raise TypeError(
-            f"{called_name(f)} returns a {type(t).__name__}, and a gradient passes through tensors "
+            f"{call.name} returns a {type(t).__name__}, and a gradient passes through tensors "
             "alone: return tensors, or trees of them"
         )
-    return t.numpy(force=True).copy()[()]
+    return as_array(t)[()]
+
+
+def as_array(t):
+    """Return a tensor as an array that nobody else holds."""
+    return None if t is None else t.numpy(force=True).copy()
 
 
 def refuse_state(f):
@@ -123,6 +269,11 @@ def refuse_state(f):
                 f"{type(part).__name__} `{name}` writes its running statistics in train mode, "
                 "which a gradient would pass by: call `module.eval()` before"
             )
+
+
+def record(f, *xs, **options):
+    """Return what the method does; this function has a rule."""
+    return f.record(*xs, **options)
 
 
 @rule(rules_torch.numpy)
@@ -138,89 +289,13 @@ def _(f: object):
     )
 
 
-@rule.of_instances
-def _(call: Numpy, *xs: object, **options):
-    f = call.f
-    if not torch.is_grad_enabled():
-        raise NotImplementedError(
-            f"{called_name(f)} is called under torch.no_grad(), where PyTorch keeps no gradient: "
-            "call it outside"
-        )
-    refuse_state(f)
-    buffers = [*f.buffers()] if isinstance(f, torch.nn.Module) else []
-    before = [b._version for b in buffers]
-    given, y = called(f, xs, options, True)
-    if before != [b._version for b in buffers]:
-        raise RuntimeError(f"{called_name(f)} writes its buffers: call `module.eval()`")
-    value = values(call, given, y)
-    tensors = pytree.tree_leaves(y)
-
-    def pulled(dy, by):
-        """Return the cotangents of tensors."""
-        needed = [t for t in by if t is not None and t.requires_grad]
-        pairs = [
-            (t, torch.as_tensor(np.array(d), dtype=t.dtype, device=t.device).reshape(t.shape))
-            for t, d in zip(tensors, cotangent_leaves(value, dy), strict=True)
-            if d is not None and isinstance(t, torch.Tensor) and t.requires_grad
-        ]
-        if not pairs or not needed:
-            return [None] * len(by)
-        outputs, dys = zip(*pairs, strict=True)
-        found = iter(
-            torch.autograd.grad(outputs, needed, dys, retain_graph=True, allow_unused=True)
-        )
-        return [next(found) if t is not None and t.requires_grad else None for t in by]
-
-    def dself(dy):
-        if not isinstance(f, torch.nn.Module):
-            return None
-        names = dict(f.named_parameters())
-        found = pulled(dy, [*names.values()])
-        return Tangent(
-            Numpy,
-            f=Tangent(type(f), **dict(zip(names, map(as_array, found), strict=True))),
-        )
-
-    def dx(x, first, dy):
-        leaves, structure = pytree.tree_flatten(x)
-        by = given[first : first + len(leaves)]
-        for leaf, t in zip(leaves, by, strict=True):
-            is_whole = isinstance(leaf, int) and not isinstance(leaf, bool)
-            if is_whole or (t is not None and not t.requires_grad and leaf.dtype.kind in "iu"):
-                raise NotImplementedError(
-                    f"{called_name(f)} is given integers, by which PyTorch has no gradient: "
-                    "convert them to floats, or leave them out by `argnums`"
-                )
-        found = pulled(dy, by)
-        dxs = [project(as_array(d), leaf) for d, leaf in zip(found, leaves, strict=True)]
-        return pytree.tree_unflatten(dxs, structure)
-
-    parts, first = [], 0
-    for x in xs:
-        parts.append(functools.partial(dx, x, first))
-        first += len(pytree.tree_leaves(x))
-    return value, (dself, *parts)
+# a module goes by value: the engine does not look into it
+@rule.method(project)
+def _(dx: object, x: torch.nn.Module):
+    return dx
 
 
-def as_array(t):
-    """Return a cotangent as an array that nobody else holds."""
-    return None if t is None else t.numpy(force=True).copy()
-
-
-def cotangent_leaves(y, dy):
-    """Return the cotangents of the leaves of a value, `None` where there is none."""
-    if isinstance(y, dict):
-        return [
-            d for name in y for d in cotangent_leaves(y[name], None if dy is None else dy.get(name))
-        ]
-    if isinstance(y, list | tuple):
-        given = [None] * len(y) if dy is None else dy
-        return [
-            d for part, dpart in zip(y, given, strict=True) for d in cotangent_leaves(part, dpart)
-        ]
-    return [dy]
-
-
+foreign.declare(rule, Numpy, record)
 rule.without_rule(
     "a tensor carries no gradient of arrays: call `rules_torch.numpy(module)` on arrays",
     *(
