@@ -4,7 +4,9 @@ import ast
 
 import pytest
 
+from tests.mutants.__main__ import MUTATED, equivalent
 from tests.mutants.mutations import functions_by_line, mutations_of
+from tests.mutants.trial import ROOT
 
 PROGRAM = '''
 """A docstring: 1 < 2."""
@@ -80,3 +82,13 @@ def test_functions_are_known_by_their_first_lines():
         "g": "def g(x):",
         "_ of declared(len)": "@declared(len)",
     }
+
+
+def test_the_mutations_that_are_listed_as_equivalent_are_there():
+    """A line of the list whose place was rewritten would hide nothing, and is taken out."""
+    listed = {}
+    for key in equivalent():
+        listed.setdefault(key.partition(" ")[0], set()).add(key)
+    for module, keys in listed.items():
+        path = next(ROOT / name / "src" / module for name in MUTATED if name in module)
+        assert keys <= {mutation.key for mutation in mutations_of(module, path.read_text())}
