@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import fft as sf
+from scipy import integrate as si
 from scipy import linalg as sl
 from scipy import ndimage as nd
 from scipy import special as sp
@@ -16,7 +17,30 @@ M = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]]) + np.arange(4)
 ] * np.eye(3)
 B = np.arange(12.0).reshape(4, 3)
 
+SAMPLES = B**2 - 3 * B  # of functions that have batching rules, and no other
+WITHOUT_RULES = [
+    (f, (SAMPLES.T,), {"axis": 0})
+    for f in (si.trapezoid, si.simpson, si.cumulative_trapezoid, si.cumulative_simpson)
+]
+
+
+def by_cholesky(a, b):
+    factor = sl.cho_factor(a, lower=True)
+    return sl.cho_solve(factor, b) + sl.cho_solve((factor[0].T, False), b, check_finite=False)
+
+
 FUNCTIONS = {
+    "solutions by Cholesky factors": (by_cholesky, M, B),
+    "solutions of matrices by Cholesky factors": (by_cholesky, M, M),
+    "solutions by one factor": (lambda b: sl.cho_solve((M[0], True), b), B),
+    "solutions by LU": (lambda a, b: sl.lu_solve(sl.lu_factor(a), b, 1), M, B),
+    "roots and logarithms": (lambda a: sl.sqrtm(a) @ sl.logm(a) + sl.sinm(a), M),
+    "integrals of samples": (lambda y: si.simpson(y) + si.trapezoid(y, dx=0.5), SAMPLES),
+    "integrals at places": (lambda y: si.simpson(y, x=B[0] ** 2 + B[0]), SAMPLES),
+    "cumulative integrals": (
+        lambda y: si.cumulative_trapezoid(y, initial=0) + si.cumulative_simpson(y, initial=0.0),
+        SAMPLES,
+    ),
     "inverses": (lambda a: sl.inv(a, assume_a="sym"), M),
     "inverses in single precision": (lambda a: sl.inv(a), M.astype("f4")),
     "determinants": (lambda a: sl.det(a), M),
@@ -61,7 +85,9 @@ def test_all_examples():
         for f, xs, options in ruleset.examples if of_set else ():
             given = {name: x for name, x in options.items() if not name.startswith("check_")}
             reached.add(getattr(check_batched(f, *xs, **given), "body", None))
-    assert len(rules) >= 44
+    for f, xs, options in WITHOUT_RULES:
+        reached.add(getattr(check_batched(f, *xs, **options), "body", None))
+    assert len(rules) >= 55
     assert rules - reached == set()
 
 

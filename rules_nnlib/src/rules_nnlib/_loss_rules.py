@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from rules_nnlib._activations import sigmoid
-from rules_nnlib._batches import behind, called, paired
+from rules_nnlib._batches import paired
 from rules_nnlib._losses import (
     aggregate,
     binary_cross_entropy,
@@ -27,6 +27,7 @@ from rules_nnlib._losses import (
 from rules_nnlib._numbers import plain, times
 from rules_nnlib._softmax import largest
 from rulescore import Numeric, RuleSet, project
+from rulescore.batching import behind, called
 
 rule = RuleSet("rules_nnlib")
 Values = Numeric | list | tuple

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rules_nnlib._batches import behind, called
 from rules_nnlib._numbers import plain, real, times
 from rules_nnlib._softmax import largest, logsoftmax, logsumexp, softmax
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import behind, called
 
 rule = RuleSet("rules_nnlib")
 

@@ -14,7 +14,7 @@ __tracebackhide__ = True  # a rule runs in place of its function: see the README
 SECTIONS = {
     "scipy.fft": ("fourier", "logarithmic", "trigonometric"),
     "scipy.fftpack": ("periodic", "transforms"),
-    "scipy.integrate": ("initial_values", "quadratures", "without_rules"),
+    "scipy.integrate": ("initial_values", "quadratures", "samples", "without_rules"),
     "scipy.interpolate": (
         "barycentric",
         "cubics",

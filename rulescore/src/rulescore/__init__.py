@@ -7,7 +7,8 @@
 - to look at rules: `find_rule`, `find_frule`, `find_batched`, `why`, `plugins`
 - for an AD: `provider_of`, `reason_of`, `generation`, `home_of`, `when_changed`
 - errors: `RuleError`
-- modules: `rulescore.testing` checks rules, `rulescore.interop` exports functions to other hosts
+- modules: `rulescore.testing` checks rules, `rulescore.batching` helps to write batching rules,
+  `rulescore.interop` exports functions to other hosts
 
     >>> import math
     >>> from rulescore import rrule

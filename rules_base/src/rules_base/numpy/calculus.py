@@ -5,9 +5,9 @@ import numbers
 import numpy as np
 
 from rules_base.shared.axes import given, inexact, inexact_type, like, size_of
-from rules_base.shared.batches import behind
 from rules_base.shared.nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, RuleSet, project, rrule
+from rulescore.batching import behind
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.calculus")
 

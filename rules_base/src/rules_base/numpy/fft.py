@@ -9,9 +9,9 @@ stands for both halves, so that its inner entries count twice.
 import numpy as np
 
 from rules_base.shared.axes import like
-from rules_base.shared.batches import behind
 from rules_base.shared.matrices import ArrayLike
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import behind
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.fft")
 ADJOINT_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}

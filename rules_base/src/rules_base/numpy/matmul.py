@@ -5,8 +5,9 @@ import operator
 import numpy as np
 
 from rules_base.shared.axes import conjugate
-from rules_base.shared.batches import aligned, require_equal
+from rules_base.shared.batches import require_equal
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import aligned
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.matmul")
 

@@ -5,10 +5,11 @@ from functools import lru_cache
 import numpy as np
 
 from rules_base.numpy.matmul import matmul_left, matmul_right
-from rules_base.shared.batches import aligned, flat, require_equal
+from rules_base.shared.batches import flat, require_equal
 from rules_base.shared.forward import bilinear
 from rules_base.shared.matrices import ArrayLike, adjoint, as_array, conjugate
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import aligned
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.products")
 

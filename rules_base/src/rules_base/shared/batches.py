@@ -1,27 +1,9 @@
-"""What batching rules share: axes behind that of the batch, which is in front.
-
-An array of a batch has one axis more than one of its entries. It is as long as the batch, or of
-length 1 where the array is the same for all entries.
-"""
+"""Bodies of batching rules by how NumPy takes axes, and entries in one form."""
 
 import numpy as np
 
 from rulescore import Array, Numeric
-
-
-def behind(axis, x):
-    """Return where an axis of an entry, or several, is in an array of the batch.
-
-    All axes of the entry are meant by `None`. Raises `AxisError` as NumPy does for an entry.
-    """
-    if axis is None:
-        return tuple(range(1, np.ndim(x)))
-    if isinstance(axis, tuple | list):
-        return tuple([behind(a, x) for a in axis])
-    count = np.ndim(x) - 1
-    if not -count <= axis < count:
-        raise np.exceptions.AxisError(axis, count)
-    return int(axis) % count + 1
+from rulescore.batching import behind
 
 
 def flat(x):
@@ -34,17 +16,6 @@ def spread(*xs):
     arrays = [x if isinstance(x, Array) else np.reshape(x, (1,)) for x in xs]
     count = max(map(len, arrays))
     return [x if len(x) == count else np.broadcast_to(x, (count, *np.shape(x)[1:])) for x in arrays]
-
-
-def aligned(*xs):
-    """Return arrays whose entries have as many axes as those of the one with most."""
-    most = max(np.ndim(x) for x in xs)
-    return [
-        np.reshape(x, (len(x), *(1,) * (most - np.ndim(x)), *np.shape(x)[1:]))
-        if isinstance(x, Array)
-        else x
-        for x in xs
-    ]
 
 
 def require_equal(one, other):

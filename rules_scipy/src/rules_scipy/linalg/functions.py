@@ -132,4 +132,6 @@ def _(A: ArrayLike, E: ArrayLike, method=None, compute_expm=True, check_finite=T
 
 # -- of batches
 
-rule.batched(sl.expm)(of_stacks(sl.expm))
+for _f in (sl.expm, sl.sqrtm, sl.cosm, sl.sinm, sl.tanm, sl.coshm, sl.sinhm, sl.tanhm):
+    rule.batched(_f)(of_stacks(_f))
+rule.batched(sl.logm)(of_stacks(undrawn(sl.logm)))

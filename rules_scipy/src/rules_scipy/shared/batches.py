@@ -1,39 +1,12 @@
-"""What batching rules share: axes behind that of the batch, which is in front.
-
-An array of a batch has one axis more than one of its entries. It is as long as the batch, or of
-length 1 where the array is the same for all entries. Universal functions need no such rules.
-"""
+"""Bodies of batching rules by how SciPy takes several entries; universal functions need none."""
 
 import numpy as np
 
 from rulescore import Array
+from rulescore.batching import behind, called
 
 OVERWRITES = ("overwrite_a", "overwrite_b")
 REFUSED = (*OVERWRITES, "return_rank")
-
-
-def called(f, *xs, **options):
-    """Return `f(*xs, **options)`, as arrays of another library have it that say so (NEP 18)."""
-    for x in xs:
-        own = None if isinstance(x, np.ndarray) else getattr(x, "__array_function__", None)
-        if own is not None:
-            return own(f, (type(x),), xs, options)
-    return f(*xs, **options)
-
-
-def behind(axis, x):
-    """Return where an axis of an entry, or several, is in an array of the batch.
-
-    All axes of the entry are meant by `None`. Raises `AxisError` where an entry has no such axis.
-    """
-    count = np.ndim(x) - 1
-    if axis is None:
-        return tuple(range(1, count + 1))
-    if isinstance(axis, tuple | list):
-        return tuple([behind(a, x) for a in axis])
-    if not -count <= axis < count:
-        raise np.exceptions.AxisError(axis, count)
-    return int(axis) % count + 1
 
 
 def over_axes(f):
@@ -112,10 +85,15 @@ def of_systems(f):
     """Return the body for a function that solves a system for a vector, or for several."""
 
     def body(a: Array, b: Array, **options):
-        if np.ndim(a) != 3 or np.ndim(b) not in (2, 3) or any(map(options.get, OVERWRITES)):
+        if any(map(options.get, OVERWRITES)):
             return NotImplemented
-        if np.ndim(b) == 3:
-            return called(f, a, b, **options)
-        return called(f, a, np.expand_dims(b, -1), **options)[..., 0]
+        return solved(lambda right: called(f, a, right, **options), a, b)
 
     return body
+
+
+def solved(solve, a, b):
+    """Return the solutions of systems: `b` has vectors, of which SciPy takes stacks as matrices."""
+    if np.ndim(a) != 3 or np.ndim(b) not in (2, 3):
+        return NotImplemented
+    return solve(b) if np.ndim(b) == 3 else solve(np.expand_dims(b, -1))[..., 0]

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.batches import behind, called, over_axes
+from rules_scipy.shared.batches import over_axes
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import behind, called
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.softmax")
 

@@ -94,7 +94,9 @@ def _difference(found: Any, expected: list[Any], path: str) -> str:
             return f"the value{path} is {type(found).__name__}, and that of an entry is not"
         each = [(found[i], [y[i] for y in expected], f"{path}[{i}]") for i in range(len(first))]
         return next(filter(None, (_difference(*parts) for parts in each)), "")
-    if not is_number(first) and not isinstance(first, np.ndarray | np.bool_ | bool):
+    is_same_for_all = bool(path) and type(found) in (bool, int, str)
+    is_numeric = is_number(first) or isinstance(first, np.ndarray | np.bool_ | bool)
+    if is_same_for_all or not is_numeric:
         return "" if all(found == y for y in expected) else f"the value{path} differs"
     due = np.stack(expected)
     if np.shape(found) != due.shape or found.dtype != due.dtype:

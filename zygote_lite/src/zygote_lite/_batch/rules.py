@@ -126,7 +126,10 @@ def _led(run: Any, x: Any) -> Any:
 
 def _as_batch(run: Any, y: Any, rule: Any, plain: bool) -> Any:
     if isinstance(y, list | tuple):
-        parts = [_as_batch(run, part, rule, plain) for part in y]
+        parts = [
+            part if type(part) in (bool, int, str) else _as_batch(run, part, rule, plain)
+            for part in y
+        ]
         return tuple.__new__(type(y), parts) if isinstance(y, tuple) else run.noted(parts)
     box = y if type(y) is Tracer else Tracer(run, y, None)
     shape = np.shape(shown(box.value))

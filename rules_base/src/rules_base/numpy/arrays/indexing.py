@@ -6,10 +6,10 @@ from types import EllipsisType
 import numpy as np
 
 from rules_base.shared.axes import inexact_type, like, size_of
-from rules_base.shared.batches import aligned, behind
 from rules_base.shared.forward import linear_in_first
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import aligned, behind
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.indexing")
 

@@ -3,10 +3,11 @@
 import numpy as np
 
 from rules_base.shared.axes import reshaped, shape_of
-from rules_base.shared.batches import all_of, behind
+from rules_base.shared.batches import all_of
 from rules_base.shared.forward import linear_in_first
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import behind
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.joining")
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from rules_base.numpy.arrays.indexing import from_positions
 from rules_base.shared.axes import inexact_type, like, size_of, truncates
-from rules_base.shared.batches import behind, of_stacks, over_axes
+from rules_base.shared.batches import of_stacks, over_axes
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import behind
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.rearranging")
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from rules_base.numpy.arrays.indexing import scatter
-from rules_base.shared.batches import aligned
 from rules_base.shared.nesting import ArrayLike, as_array, in_form_of, in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.batching import aligned
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.selecting")
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from rules_base.numpy.arrays.indexing import from_positions
 from rules_base.shared.axes import reshaped, shape_of
-from rules_base.shared.batches import behind, flat
+from rules_base.shared.batches import flat
 from rulescore import Array, Numeric, RuleSet
+from rulescore.batching import behind
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.shaping")
 

@@ -10,9 +10,10 @@ import numpy as np
 from rules_base.numpy.linalg.solve import inv_cotangent
 from rules_base.numpy.reductions import reduced
 from rules_base.shared.axes import zeros_kept
-from rules_base.shared.batches import behind, flat
+from rules_base.shared.batches import flat
 from rules_base.shared.matrices import ArrayLike, as_array, columns
 from rulescore import Array, RuleSet, project
+from rulescore.batching import behind
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.norms", may_raise=True)
 
