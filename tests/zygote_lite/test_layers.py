@@ -16,6 +16,8 @@ from zygote_lite import gradient
 
 DISTRIBUTIONS = (rulescore, rules_base, rules_nnlib, rules_scipy, zygote_lite)
 PACKAGES = {module.__name__: Path(module.__file__).parent for module in DISTRIBUTIONS}
+ROOT = Path(__file__).parents[2]
+PACKAGES |= {name: ROOT / name / "src" / name for name in ("rules_torch", "rules_jax")}
 
 # from the top to the bottom; `errors` lies below all, `value` stands for itself
 LAYERS = ("_interface", "_batch", "_specialize", "_nested", "_numpy", "_python", "_tape",

@@ -109,7 +109,7 @@ class BatchRun:
         raise NotBatched(f"{where()}: a `finally` may leave an error behind")
 
     def raise_refusal(self) -> None:
-        """Do nothing: there is no refusal that was noted."""
+        """Do nothing: no refusal was noted."""
 
     # -- resolving a call
 

@@ -6,6 +6,7 @@ from typing import Any, Never
 import numpy as np
 
 from rulescore import Array
+from zygote_lite._ir.operators import BINARY, REFLECTED
 from zygote_lite.errors import DifferentiationError
 
 
@@ -58,11 +59,10 @@ def _refusing_method(name: str) -> Callable[..., Never]:
 
 
 for _name in (
-    "bool", "len", "iter", "next", "float", "int", "complex", "index", "array", "getitem", "hash",
-    "setitem", "contains", "getattr", "eq", "ne", "lt", "le", "gt", "ge", "add", "radd", "sub",
-    "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "matmul", "rmatmul", "neg", "abs",
-    "round", "str", "repr", "format", "call", "reduce", "reduce_ex",
-    "enter", "exit",
+    *BINARY, *(f"r{name}" for name in BINARY), *REFLECTED, "neg", "pos", "invert", "divmod",
+    "rdivmod", "abs", "round", "bool", "len", "iter", "next", "float", "int", "complex", "index",
+    "array", "getitem", "setitem", "contains", "getattr", "hash", "str", "repr", "format", "call",
+    "reduce", "reduce_ex", "enter", "exit",
 ):  # fmt: skip
     setattr(Tracer, f"__{_name}__", _refusing_method(f"__{_name}__"))
 

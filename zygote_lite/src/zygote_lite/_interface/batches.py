@@ -33,9 +33,9 @@ def vmap(
     Arguments:
         f: a function of one entry of the batch.
         in_axes: the batch axis of each argument: a number for all arguments, or a tuple with one
-            for each positional argument. `None` marks an argument that is no batch. A list, tuple
-            or dict of arrays may have a tree of axes, or one axis for all. Keyword arguments are
-            batches along axis 0.
+            for each positional argument. `None` marks an argument that is the same for all
+            entries. A list, tuple or dict of arrays may have a tree of axes, or one axis for all.
+            Keyword arguments are batches along axis 0.
         out_axes: the batch axis of the value, or a tree of them; `None` marks what is the same for
             all entries.
 

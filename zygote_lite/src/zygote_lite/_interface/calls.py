@@ -44,7 +44,7 @@ class PlainCalls:
         self.known: dict[Any, Specializations | None] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the code is made anew."""
+        """Return the state to pickle, which has no code: it is made anew."""
         return {**vars(self), "known": {}}
 
     def of(self, xs: tuple[Any, ...], kws: dict[str, Any]) -> FoundCall:

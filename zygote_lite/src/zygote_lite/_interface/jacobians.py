@@ -134,7 +134,7 @@ def hessian(
 
 
 def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> Any:
-    """Return the Hessian, of which the product with the first unit vector is at hand."""
+    """Return the Hessian. Its product with the first unit vector is given."""
     arguments = given[:-1]
     number = known.active.index(True)
     x = arguments[number]

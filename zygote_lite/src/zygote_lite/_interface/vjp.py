@@ -1,7 +1,7 @@
 """`vjp`, the pullback by JAX's words, and gradients of functions that return something else too.
 
 What a function returns beside the value that is differentiated (`has_aux`) gets no cotangent, and
-is handed on as it is. Transformed code for this gives the pair, and the pullback of its first.
+is handed on unchanged. Transformed code for this gives the pair, and the pullback of its first.
 """
 
 import functools

@@ -11,14 +11,14 @@ from typing import Any
 
 
 def folded(f: Callable[[Any, Any], Any], items: Iterable[Any], total: Any) -> Any:
-    """Return what is left when all items are joined to a start, one by one."""
+    """Join all items to a start, one by one, and return the result."""
     for item in items:
         total = f(total, item)
     return total
 
 
 def folded_from_first(f: Callable[[Any, Any], Any], items: Iterable[Any]) -> Any:
-    """Return what is left when all items are joined to the first, one by one."""
+    """Join all items to the first, one by one, and return the result."""
     found = False
     for item in items:
         if found:

@@ -30,7 +30,7 @@ from zygote_lite._ir.operators import ARITHMETIC, BINARY, COMPARISONS, IN_PLACE
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What is known of a function.
+    """The traits of a function.
 
     Attributes:
         pure: it changes nothing, and gives the same result for the same arguments.
@@ -71,7 +71,7 @@ BY_ID: dict[int, Traits] = {}  # which is quicker, and asks no `__eq__` of the u
 
 
 def traits_of(f: Any) -> Traits:
-    """Return what is known of a function; of most it is nothing."""
+    """Return the traits of a function; most have none."""
     try:
         return TRAITS.get(f, NO_TRAITS)
     except TypeError:  # not hashable

@@ -48,7 +48,7 @@ class Iterated:
         self.close()
 
     def close(self) -> None:
-        """Do nothing: there is no buffer to write back."""
+        """Do nothing: `nditer` has no buffer here to write back."""
 
     def __iter__(self) -> Any:
         return self

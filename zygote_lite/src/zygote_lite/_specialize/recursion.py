@@ -97,7 +97,7 @@ def _is_covered(known: Value, result: Value) -> bool:
 
 
 def _joined_result(known: Value | None, result: Value) -> Value:
-    """Return what is known of a value: it is no constant."""
+    """Return the fact of a value that is not a constant."""
     fact = result.fact if known is None else join_facts(known.fact, result.fact)
     is_float = known is not None and type(known.sample) in FLOATS
     joined = Value(fact, known.sample if known is not None and is_float else result.sample)

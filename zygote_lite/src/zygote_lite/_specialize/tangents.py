@@ -168,7 +168,7 @@ def _write_recursive(
 
 
 def _catches_poles(node: Node) -> bool:
-    """Return whether a node is a `try` that handles what NumPy is told to raise at poles."""
+    """Return whether a node is a `try` that handles the errors that NumPy raises at poles."""
     if not isinstance(node, Protected):
         return False
     return any(issubclass(FloatingPointError, kind) for kinds in node.caught for kind in kinds)

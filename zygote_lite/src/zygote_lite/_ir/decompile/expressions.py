@@ -317,5 +317,5 @@ def _is_constant(value: ast.expr) -> bool:
 
 
 def is_marked(value: Any) -> bool:
-    """Return whether what stands on the stack is no value of an expression."""
+    """Return whether an entry of the stack is anything but the value of an expression."""
     return isinstance(value, Mark | CodeType) and not isinstance(value, SharedValue | MadeFunction)

@@ -104,7 +104,7 @@ def _instruction(x: dis.Instruction, name: str, value: Any, *effect: int) -> Ins
 
 
 def _simple(x: dis.Instruction) -> list[Instruction]:
-    """Return what stands for an instruction of `dis` that is no jump."""
+    """Return the form of an instruction of `dis` that does not jump."""
     name, value = _RENAMED.get(x.opname, x.opname), x.argval
     if name in _PAIRS:
         return [one for n, v in zip(_PAIRS[name], value, strict=True) for one in _one(x, n, v)]

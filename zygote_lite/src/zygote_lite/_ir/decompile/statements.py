@@ -73,7 +73,7 @@ class Statements(Stores):
         return {x: kind for x, kind in stops.items() if x != at}
 
     def leave(self, s: Progress, stops: Stops) -> bool:
-        """Leave the `try` statements that the next instruction is no part of."""
+        """Leave the `try` statements that end before the next instruction."""
         raise NotImplementedError
 
     def protect(self, s: Progress, stops: Stops) -> bool:

@@ -57,7 +57,7 @@ class Stores(Conditions):
             self.assign(s, target, value, op)
 
     def several(self, s: Progress) -> SharedValue:
-        """Return what is on top of the stack as a value of several targets."""
+        """Return the top of the stack as a value of several targets."""
         if not isinstance(s.stack[-1], SharedValue):
             s.stack[-1] = SharedValue(s.stack[-1])
         return s.stack[-1]  # type: ignore[no-any-return]

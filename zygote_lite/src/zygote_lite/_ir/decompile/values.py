@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Mark:
-    """What stands on the stack and is no value of an expression."""
+    """Entries of the stack that are not values of expressions."""
 
 
 class Null(Mark):

@@ -1,7 +1,7 @@
 """`collections.deque`: `appendleft` and `popleft` shift every index.
 
 So the cotangents of the entries are held in a deque too. The reverse pass undoes each change on
-both, at the cost of the user's own step.
+both, at the cost of the program's own step.
 """
 
 import collections

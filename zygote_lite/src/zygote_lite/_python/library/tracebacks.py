@@ -1,4 +1,4 @@
-"""What is written of where a program stands: warnings, records of logs, tracebacks.
+"""Texts that tell where a program stands: warnings, records of logs, tracebacks.
 
 They look for the user's line in frames, and between those of the user lie frames of the engine.
 """
@@ -106,7 +106,7 @@ def _(
 def streams_of(logger: logging.Logger) -> list[Any] | None:
     """Return the streams that the messages of a logger go to; `None` where they go elsewhere, too.
 
-    A handler of the user's may do anything, and some of Python's own keep the messages.
+    A user's handler may do anything, and some of Python's own keep the messages.
     """
     found = []
     around: logging.Logger | None = logger

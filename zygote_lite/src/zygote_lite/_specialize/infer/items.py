@@ -1,4 +1,4 @@
-"""What is read of arrays and containers: `x[index]`, and the attributes of arrays."""
+"""Reads of arrays and containers: `x[index]`, and the attributes of arrays."""
 
 import operator
 

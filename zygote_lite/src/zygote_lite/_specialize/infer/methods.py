@@ -1,4 +1,4 @@
-"""Calls of methods of what is no object: arrays, numbers, lists, dicts, iterators."""
+"""Calls of methods of arrays, numbers, lists, dicts and iterators."""
 
 import numpy as np
 

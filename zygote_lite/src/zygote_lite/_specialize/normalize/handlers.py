@@ -1,4 +1,4 @@
-"""`try` with its handlers: each statement that may raise is an attempt, with what handles that.
+"""`try` with its handlers: each statement that may raise becomes an attempt with these handlers.
 
 This is how a function is written once its code was left by an error that the program catches.
 Whether an attempt can raise, and what, is known where its operations are (`infer.protected`).
@@ -88,7 +88,7 @@ class HandledTries(Tries):
         return isinstance(s, (*_MAY_RAISE, ir.Move))
 
     def raised(self, s: ir.Raise, handlers: HandlersOf) -> Block:
-        """Return what handles the error of a `raise`."""
+        """Return the statements that handle the error of a `raise`."""
         if isinstance(s, Thrown):
             return self.handled(s, s.kind, handlers)
         if s.exception is None:

@@ -1,6 +1,6 @@
 """Whether code that is reversed twice knows all that its gradient depends on.
 
-The forward part of a rule is written as it is: what it computes for its pullback has no reverse.
+The forward part of a rule is written unchanged, and what it saves for its pullback has no reverse.
 The gradient is then a function of values whose dependence on the argument is not known.
 """
 
@@ -30,7 +30,7 @@ _NO_FLOATS = (str, bytes, int, np.integer, np.bool_, np.dtype, slice, range, typ
 
 
 def refuse_lost(nodes: list[Node], severed: set[Value]) -> None:
-    """Refuse to reverse code in which an operation is lost on the way back to the argument.
+    """Refuse to reverse code in which the reverse pass would miss an operation on an argument.
 
     A value is lost that is computed from the argument and has no reverse. Code may compute it, but
     what a gradient passes through may not read it.

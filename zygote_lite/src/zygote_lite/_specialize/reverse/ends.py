@@ -66,7 +66,7 @@ def _is_float(fact: Fact) -> bool:
 
 
 def refuse_other_values(result: Value, as_pullback: bool = False) -> None:
-    """Refuse a value that is no float; of a pullback, one that holds anything else."""
+    """Refuse a value that is not a float; of a pullback, one that holds anything else."""
     fact = result.fact
     if (as_pullback or result.has_no_axes) and isinstance(fact, ArrayOf) and _is_float(fact):
         return
@@ -105,7 +105,7 @@ def _refuse_shared_structure(builder: Builder, x: Value, seen: set[Value]) -> No
 
 
 def _refuse_other_part(x: Value) -> None:
-    """Refuse a part of a value that is no number, array or constant."""
+    """Refuse a part of a value that is neither a number, an array nor a constant."""
     if not (x.is_array or x.is_scalar or x.is_constant) or x.where:
         raise Unsound.NO_FLOAT("a part of its value is no number")
     if type(x.sample).__module__.startswith("zygote_lite."):  # it stands for a function

@@ -59,7 +59,7 @@ class Builder(Draft, ABC):
 
     @abstractmethod
     def body_of(self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None) -> Value:
-        """Write the body of a function that stays as it is, and return the value of its result."""
+        """Write the body of a function unchanged, and return the value of its result."""
 
     @abstractmethod
     def inline(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
@@ -162,7 +162,7 @@ class Builder(Draft, ABC):
         return op
 
     def refuse_readers(self, f: Any, xs: list[Value]) -> None:
-        """Refuse a call of the program's own code as it is: the code sets no global meanwhile."""
+        """Refuse a call of the program's own code: it would see globals too early."""
         if any(map(is_of_program, [f, *(x.sample for x in xs if x.is_constant)])):
             raise Unsound.EFFECTS("a function with a rule may read a global that is assigned")
 
@@ -175,7 +175,7 @@ class Builder(Draft, ABC):
         self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = "",
         fact: Fact | None = None, certain: bool | None = None,
     ) -> Op:  # fmt: skip
-        """Write `f(*xs, **kws)` as it is; the rules may know more of its result than its types."""
+        """Write the call `f(*xs, **kws)`; rules may know more of its result than its types."""
         result = result_of(f, xs, kws or {})
         if fact is not None:
             result.fact, result.certain = fact, True
@@ -200,7 +200,7 @@ class Builder(Draft, ABC):
         return x
 
     def is_own(self, x: Value) -> bool:
-        """Return whether a value is no array, or one that the code has made itself."""
+        """Return whether a value is not an array, or an array that the code has made itself."""
         root = self.storage(x)
         return not x.is_array or (root in self.definitions and root.fresh)
 

@@ -96,7 +96,7 @@ def mark_derivative(made: Any, verb: Verb, f: Any, argnums: Any) -> None:
 def gone_over(f: Any) -> tuple[Any, TakenBy | None]:
     """Return the function that a derivative is of, and the derivative; else the function itself.
 
-    There is none where it is no gradient, nor a Jacobian.
+    There is none for other verbs than gradients and Jacobians.
     """
     made = derivative_of(f)
     if made is None or made.verb not in _GONE_OVER:

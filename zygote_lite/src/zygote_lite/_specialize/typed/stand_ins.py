@@ -30,7 +30,7 @@ class Local(StandIn):
 
 @dataclass(eq=False)
 class Method(StandIn):
-    """A method that was looked up, not called yet: of a class of the user's, its function."""
+    """A method that was looked up and not called yet; of a user class, its function."""
 
     owner: Value
     name: str

@@ -92,7 +92,7 @@ class Value:
 
     @property
     def is_object(self) -> bool:
-        """Whether it is an object of a class of the user's, from outside or made inside."""
+        """Whether it is an object of a user class, from outside or made inside."""
         return self.where is not None or self.fields is not None
 
     @property

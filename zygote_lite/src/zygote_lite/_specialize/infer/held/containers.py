@@ -326,7 +326,7 @@ def note_unknown_key(builder: Builder, x: Value) -> None:
 
 
 def refuse_place(index: Value) -> None:
-    """Refuse an index of a list that is no integer."""
+    """Refuse an index of a list that is not an integer."""
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
         raise NotSupported.LIST_OPERATION("it indexes a list by something other than an integer")
 

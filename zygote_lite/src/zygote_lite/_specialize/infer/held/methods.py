@@ -192,7 +192,7 @@ def _ordered_move(builder: Builder, x: Value, *xs: Value, **kws: Value) -> Value
 
 
 def held_attribute(builder: Builder, x: Value, name: str) -> Value | None:
-    """Write an attribute of a container that is no method, if it is one."""
+    """Write the attribute of a container where it is not a method."""
     if name == "maxlen" and contents_in(x).kind is deque and contents_in(x).bounded:
         return builder.write(ONE_INT, attribute_of("maxlen"), [x], {}).target
     return None

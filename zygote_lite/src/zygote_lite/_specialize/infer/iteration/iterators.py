@@ -98,7 +98,7 @@ def new_iterator(builder: Builder, kind: Iterator, fields: Env) -> Value:
 
 
 def iterator_over(builder: Builder, x: Value) -> Value:
-    """Return `iter(x)`, of anything but an object of the user's."""
+    """Return `iter(x)` of anything but an object of a user class."""
     view = ""
     if isinstance(x.sample, View):
         view, x = x.sample.name, (x.fields or {})[SOURCE]
@@ -165,7 +165,7 @@ def lose(it: Value) -> None:
 
 
 def source_of_loop(it: Value) -> Value | None:
-    """Return what is left of what an iterator is over, if a loop over that is written.
+    """Return the rest of the iterable of an iterator, if a loop over that is written.
 
     That is what has an unknown length, and a range that is new.
     """

@@ -1,4 +1,4 @@
-"""Iterators and sequences of the user's own: objects with `__iter__`, `__next__`, `__getitem__`."""
+"""Iterators and sequences of user classes: objects with `__iter__`, `__next__`, `__getitem__`."""
 
 import enum
 import functools

@@ -112,7 +112,7 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
 
 
 def _sortable(builder: Builder, x: Value) -> Value:
-    """Return what is sorted as a list or an array: one of any length, where numbers decide."""
+    """Return a sorted iterable as a list or an array: one of any length, where numbers decide."""
     if isinstance(x.fact, ListOf) or x.is_array:
         return x
     items = all_taken(builder, x)

@@ -1,4 +1,4 @@
-"""Classes of the user's: what instances find there, under guards that it stays so.
+"""User classes: their attributes, under guards that refuse the code where a class has changed.
 
 The guard of a class tests its ancestors, and which names each of them defines: a property, a
 `__setattr__` or a `__getattr__` that is added later is seen. A method or a value that is used is
@@ -120,7 +120,7 @@ def settle(inputs: Inputs, kind: type) -> str:
 
 
 def is_ordinary(kind: Any) -> bool:
-    """Return whether a class was made by a `class` statement, without a metaclass of the user's."""
+    """Return whether a class was made by a `class` statement, without a user's metaclass."""
     return type(kind) in (type, abc.ABCMeta) and all(
         is_written_in_python(base) for base in kind.__mro__[:-1]
     )
@@ -212,7 +212,7 @@ def _class_of(x: Value) -> Value:
 
 
 def _bound_value(builder: Builder, x: Value, found: Value) -> Value:
-    """Return what an object finds in a class made inside, where that is no function."""
+    """Return an attribute that an object has from a class made inside, unless it is a function."""
     getter = of_descriptor(builder, type, "", found, "__get__")
     if getter is None:
         return found

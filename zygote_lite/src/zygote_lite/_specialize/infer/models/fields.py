@@ -1,7 +1,6 @@
 """The attributes of an object that the function makes, as a dict: `x.__dict__`, `vars(x)`.
 
-There is no such dict: what reads it finds the attributes as they are then, what writes to it sets
-them.
+The code has no such dict: a read of it gives the current attributes, and a write to it sets them.
 """
 
 import operator
@@ -32,7 +31,7 @@ def attributes_of(builder: Builder, x: Value) -> Value:
 
 
 def as_dict(builder: Builder, x: Value) -> Value:
-    """Return a dict of the attributes as they are now; what is no such dict, as it is."""
+    """Return a dict of the current attributes; return any other value unchanged."""
     if not isinstance(x.sample, Fields):
         return x
     owner = (x.fields or {})[SOURCE]

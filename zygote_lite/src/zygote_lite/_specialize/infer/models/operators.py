@@ -1,4 +1,4 @@
-"""Operators and builtins of objects of the user's classes: calls of their special methods."""
+"""Operators and builtins of objects of user classes: calls of their special methods."""
 
 import copy
 import dataclasses
