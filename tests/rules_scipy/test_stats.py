@@ -1,10 +1,13 @@
 """Distributions of `scipy.stats`, which are differentiated through their own source."""
 
+from pathlib import Path
+
 import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
 
+from tests.rules_scipy.sweep import REFUSED
 from zygote_lite import gradient
 
 CONTINUOUS = {
@@ -49,6 +52,27 @@ def test_entropies():
     check(stats.pearson3.entropy, 1.0)
     check(lambda p: stats.binom.entropy(2000, p), 0.3)
     check(lambda odds: stats.nchypergeom_wallenius.entropy(140, 80, 60, odds), 0.5)
+
+
+def test_the_table_of_refusals_names_those_of_the_sweep():
+    page = (Path(__file__).parents[2] / "docs" / "scipy.md").read_text()
+    rows = [row for row in page.splitlines() if row.startswith("| `")]
+    for name, known in REFUSED.items():
+        asked = [", by the counts"] * ("" in known) + [f"`{method}`" for method in known if method]
+        for part in asked:
+            assert any(f"`{name}`" in row and part in row for row in rows), (name, part)
+
+
+def test_densities_by_many_degrees_of_freedom():
+    def log_density(n, d, x):
+        w = n * x / d
+        return n / 2 * mp.log(w) - (n + d) / 2 * mp.log1p(w) - mp.log(mp.beta(n / 2, d / 2))
+
+    for n, d, x in ((3.0, 1e7, 0.7), (1e6, 4.0, 1.6), (30.0, 50.0, 1.1)):
+        found = gradient(lambda n, d, x=x: stats.f.logpdf(x, n, d), n, d)
+        with mp.workdps(40):
+            expected = [mp.diff(log_density, (n, d, x), k) for k in ((1, 0, 0), (0, 1, 0))]
+        np.testing.assert_allclose(found, np.array(expected, float), rtol=1e-9)
 
 
 def test_arrays_and_frozen_distributions():

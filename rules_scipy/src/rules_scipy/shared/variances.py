@@ -8,7 +8,13 @@ an integral of the density times the score, in which nothing does.
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import log_beta, piecewise, power_slope, psi_remainder
+from rules_scipy.shared.expansions import (
+    log_beta,
+    piecewise,
+    power_slope,
+    psi_difference,
+    psi_remainder,
+)
 from rules_scipy.shared.incomplete import REACH, beta_by_first, beta_by_second
 from rules_scipy.shared.quadrature import half_line
 
@@ -83,6 +89,21 @@ def by_many(dfn, dfd, x):
     above = half_line(_above, scale, a, b, w, v, rest)
     integral = np.where(lower, below / v, -above / y)
     return np.where(inside, mass(dfn, d, x) * integral, 0.0)
+
+
+def log_density_by_second(dfn, dfd, x):
+    """Return the derivative of the logarithm of the F density by `dfd`."""
+
+    def near(dfn, dfd, x):
+        ratio, w = dfn / dfd, dfn * x / dfd
+        psi = psi_difference(dfd / 2, dfn / 2)
+        return (psi - np.log1p(w) + 1 - (1 + ratio) / (1 + w)) / 2
+
+    def far(dfn, dfd, x):
+        return score(dfn * x / dfd, dfn / dfd, psi_remainder(dfd / 2, dfn / 2))
+
+    many = (dfd > MANY) & (dfd > FAR_MORE * dfn)
+    return piecewise(many, (dfn, dfd, x), far, (1.0, 100.0, 1.0), near, (1.0, 1.0, 1.0))
 
 
 def score(w, ratio, rest):

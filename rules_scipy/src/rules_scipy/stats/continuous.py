@@ -7,6 +7,7 @@ from scipy import stats
 from rules_scipy.shared.methods import of_methods
 from rules_scipy.shared.panels import quadrature
 from rules_scipy.shared.refusals import INTEGER
+from rules_scipy.shared.variances import log_density_by_second
 from rules_scipy.special.bessel import kv_by_order
 from rulescore import RuleSet
 
@@ -32,6 +33,13 @@ by_position = {"refuses": {"n": INTEGER}}
 of_methods(rule, stats.irwinhall, "_pdf", **by_position)(lambda d, x, n, y: hall_slope(x, n), None)
 of_methods(rule, stats.irwinhall, "_cdf", **by_position)(lambda d, x, n, y: d._pdf(x, n), None)
 of_methods(rule, stats.irwinhall, "_sf", **by_position)(lambda d, x, n, y: -d._pdf(x, n), None)
+
+# by many degrees of freedom SciPy's formula cancels; 1 / x has the F distribution of `m` and `n`
+of_methods(rule, stats.f, "_logpdf")(
+    lambda d, x, n, m, y: np.where(n == 2, 0.0, (n / 2 - 1) / x) - (n + m) / 2 * n / (m + n * x),
+    lambda d, x, n, m, y: log_density_by_second(m, n, 1 / x),
+    lambda d, x, n, m, y: log_density_by_second(n, m, x),
+)
 
 # Barndorff-Nielsen (1977), and Jorgensen (1982)
 of_methods(rule, stats.genhyperbolic, "_logpdf")(
