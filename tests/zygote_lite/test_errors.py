@@ -58,4 +58,4 @@ def test_codes_are_listed_and_pages_printed(capsys):
     assert command(["error", "zl012"]) == 0
     assert capsys.readouterr().out == Fault.NO_SOURCE.page
     assert command(["error", "ZL999"]) == 2
-    assert capsys.readouterr().err == "there is no error ZL999: the codes go up to ZL040\n"
+    assert capsys.readouterr().err == "there is no error ZL999: the codes go up to ZL041\n"

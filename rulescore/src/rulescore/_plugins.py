@@ -312,7 +312,11 @@ _PUBLISHED = {
     "rules_nnlib": ("rules_nnlib",),
     "rules_torch": ("torch",),
     "rules_jax": ("jax",),
-    "rules_scipy": ("scipy.fft", "scipy.fftpack", "scipy.linalg", "scipy.special", "scipy.stats"),
+    "rules_scipy": (
+        *("scipy.fft", "scipy.fftpack", "scipy.integrate", "scipy.interpolate", "scipy.linalg"),
+        *("scipy.ndimage", "scipy.optimize", "scipy.signal", "scipy.sparse", "scipy.spatial"),
+        *("scipy.special", "scipy.stats"),
+    ),
 }
 
 

@@ -11,7 +11,9 @@ from scipy import interpolate, ndimage, signal, spatial
 
 from rulescore import RuleError
 from zygote_lite import NoRuleError, grad, gradient
+from zygote_lite._tape import refusal
 from zygote_lite._tape.advice import rule_to_paste
+from zygote_lite._tape.refusal import _without_rule, hook_refusal
 
 X = np.arange(1.0, 7.0)
 HALF = np.array([[0.5]])
@@ -46,7 +48,8 @@ def rule_in(error):
 
 @pytest.mark.usefixtures("no_scipy")
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_rule_of_the_advice_runs_and_answers(name):
+def test_the_rule_of_the_advice_runs_and_answers(name, monkeypatch):
+    monkeypatch.setattr("rulescore._plugins._PUBLISHED", {})  # as of a library that has no plugin
     with pytest.raises(NoRuleError) as refused:
         gradient(lambda x: np.sum(REFUSED[name](x)), X)
     space = {}
@@ -61,6 +64,13 @@ def test_the_rule_of_the_advice_runs_and_answers(name):
         assert rule_in(left.value) != rule_in(refused.value)
     else:
         assert "return the cotangents of " in str(left.value)
+
+
+@pytest.mark.usefixtures("no_scipy")
+@pytest.mark.parametrize("name", ["lfilter", "sobel", "spline", "pdist"])
+def test_a_missing_plugin_is_named_with_the_extra(name):
+    with pytest.raises(NoRuleError, match=r'rules_scipy.*zygote_lite\[all\]".* \[ZL002\]$'):
+        gradient(lambda x: np.sum(REFUSED[name](x)), X)
 
 
 def test_a_ufunc_is_given_a_scalar_rule(no_base):
@@ -106,3 +116,24 @@ def test_values_of_other_libraries_get_the_line_that_helps(library, advice):
     data = module.Data(0.5)
     with pytest.raises(NoRuleError, match=rf"{advice}.* \[ZL001\]$"):
         gradient(lambda d: float.as_integer_ratio(d.x)[0], data)
+
+
+def test_a_value_of_another_library_is_all_that_a_message_tells_of():
+    hook = of_library("torch", "class Data:\n    def __bool__(self): return True").Data.__bool__
+    told = str(hook_refusal(np.sin, [(hook, None)]))
+    assert told.endswith(
+        ": a tensor of PyTorch carries no gradient here: pass `.detach().numpy()` of it [ZL006]"
+    )
+
+
+def test_a_function_of_a_host_gets_the_plugin_that_calls_it_on_arrays(monkeypatch):
+    told = str(_without_rule("pow has no rule", "_operator", None))
+    assert not told.endswith("[ZL002]")  # that plugin is here
+    monkeypatch.setattr(refusal, "provider_of", lambda module: None)
+    told = str(_without_rule("cube has no rule", "jax.numpy", None))
+    assert told.endswith("`rules_jax.numpy(f)` [ZL001]")
+
+
+def test_a_function_without_return_is_asked_for_it():
+    with pytest.raises(TypeError, match=r"returned None, .* `return` missing\? \[ZL033\]"):
+        grad(lambda x: None)(1.0)

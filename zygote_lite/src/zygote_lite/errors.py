@@ -79,6 +79,7 @@ class Fault(CodedFault):
     GRADIENT_CHECK = "ZL039", GradientCheckError, "A gradient is not what differences say"
 
     OTHER_TYPES = "ZL040", NoRuleError, "A rule is for other types"
+    ARGUMENT = "ZL041", TypeError, "An argument cannot have a gradient"
 
     def __init__(self, code: str, error: type[Exception], title: str) -> None:
         self.code, self.error, self.title = code, error, title

@@ -5,31 +5,31 @@ from rulescore import RuleSet
 rule = RuleSet("rules_base")
 
 REASONS = {
-    "writes into its argument, which an AD has to follow itself": (
+    "it writes into its argument, which an AD has to follow itself": (
         "copyto fill_diagonal place put put_along_axis putmask ndarray.fill ndarray.partition"
         " ndarray.put ndarray.resize ndarray.setfield ndarray.sort"
     ),
-    "takes functions, and is differentiated through its own source": (
+    "it takes functions, and is differentiated through its own source": (
         "apply_along_axis apply_over_axes fromfunction piecewise vectorize"
     ),
-    "makes a function out of a function, which works on objects": "frompyfunc",
-    "is differentiated through its own source": (
+    "it makes a function out of a function, which works on objects": "frompyfunc",
+    "it is differentiated through its own source": (
         "histogramdd intersect1d kaiser poly polydiv require roots"
     ),
-    "holds its argument, or shows its memory to others": (
+    "it holds its argument, or shows its memory to others": (
         "bmat broadcast flatiter from_dlpack frombuffer fromiter memmap ndarray ndenumerate ndindex"
         " nditer nested_iters asmatrix matrix poly1d recarray record ndarray.base ndarray.ctypes"
         " ndarray.data ndarray.getfield ndarray.setflags ndarray.to_device ndarray.view"
     ),
-    "changes the meaning of the memory of its argument": "ndarray.byteswap",
-    "writes numbers where no AD sees them": (
+    "it changes the meaning of the memory of its argument": "ndarray.byteswap",
+    "it writes numbers where no AD sees them": (
         "save savetxt savez savez_compressed ndarray.dump ndarray.tofile"
     ),
-    "reads numbers from where no AD sees who wrote them": (
+    "it reads numbers from where no AD sees who wrote them": (
         "fromfile fromregex fromstring genfromtxt load loadtxt"
     ),
     "NumPy is about to drop it": "in1d row_stack trapz",
-    "a class or a context, no function of numbers": (
+    "it is a class or a context, no function of numbers": (
         "busdaycalendar character complexfloating datetime64 errstate flexible floating generic"
         " inexact integer number object_ printoptions signedinteger timedelta64 ufunc"
         " unsignedinteger void test longlong ulonglong"

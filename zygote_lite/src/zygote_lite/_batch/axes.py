@@ -61,6 +61,8 @@ def length_of_batch(name: str, given: list[tuple[Any, BatchAxes]]) -> int:
     """Return how long the batches of a call are, all of them; none is empty."""
     lengths = {n for x, axes in given for n in lengths_of_batches(x, axes)}
     if len(lengths) != 1 or lengths == {0}:
-        found = ", ".join(map(str, sorted(lengths))) or "none at all"
-        raise Fault.BATCH(f"the batches of {name} are of one length, not empty: {found}")
+        found = " and ".join(map(str, sorted(lengths))) or "no batch"
+        raise Fault.BATCH(
+            f"all batches that {name} is given need the same length, and not 0; here: {found}"
+        )
     return lengths.pop()

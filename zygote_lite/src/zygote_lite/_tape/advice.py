@@ -13,9 +13,9 @@ from rulescore import home_of, why
 from zygote_lite._ir.places import ENGINE, is_installed, is_library
 
 _OF_LIBRARIES = {
-    "pandas": "what is of pandas carries no gradient: pass `.to_numpy()` of it",
-    "polars": "what is of polars carries no gradient: pass `.to_numpy()` of it",
-    "xarray": "what is of xarray carries no gradient: pass `.to_numpy()` of it",
+    "pandas": "data of pandas carries no gradient: pass `.to_numpy()` of it",
+    "polars": "data of polars carries no gradient: pass `.to_numpy()` of it",
+    "xarray": "data of xarray carries no gradient: pass `.to_numpy()` of it",
     "torch": "a tensor of PyTorch carries no gradient here: pass `.detach().numpy()` of it",
     "jax": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",
     "jaxlib": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",

@@ -172,14 +172,16 @@ def complete_message(
     """
     place, _, told = str(error).partition(": ")
     path = place.rpartition(":")[0]
-    text = str(error)
+    text, outside = str(error), None
     if is_installed(path) or is_library(path):
         frames = [frame for frame, _ in traceback.walk_tb(found)]
         outside = called_by_user(reversed(frames))
         if outside is not None:
             text = _told_inside(outside, place, told)
     hint = hint_on_library(operands, found)
-    if hint is not None and hint not in text:
+    if hint is not None and told.startswith(hint):  # all that there is to say
+        text = f"{outside[0] if outside else place}: {told}"
+    elif hint is not None and hint not in text:
         text = f"{text.removesuffix(f'[{error.code}]').rstrip()}; {hint} [{error.code}]"
     if text != str(error):
         error.args = (text,)
@@ -215,9 +217,12 @@ _NAMED_BY_TYPE = {float, int, complex, str, list, tuple, dict, np.ndarray, type(
 
 def refused_holder(x: Any) -> Exception:
     """Return the error for a holder of numbers that carries no gradient."""
-    advice = f"pass {instead_of(x)}" if instead_of(x) else hint_on_library([x], None)
+    instead = instead_of(x)
+    if instead is None:
+        return Fault.HOLDER(f"{where()}: {hint_on_library([x], None)}")
     return Fault.HOLDER(
-        f"{where()}: a gradient passes through a {type(x).__name__}, which carries none; {advice}"
+        f"{where()}: a gradient passes through a {type(x).__name__}, which carries none; "
+        f"pass {instead}"
     )
 
 
@@ -269,10 +274,13 @@ def _advice_on_options(f: Any, kws: dict[str, Any]) -> str:
 def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> Exception:
     """Return the error for user code that a function written in C calls, and that may write."""
     hook = hooks[0][0]
+    hint = hint_on_library([hook], None)
+    if hint is not None:
+        return Fault.HOLDER(f"{where()}: {hint}")
     return Fault.CALLBACK(
         f"{where()}: {name_of(f)}, which is written in C, may call {hook.__qualname__} "
         f"({place_of(hook)}), and that may change what a gradient depends on: call it from Python, "
-        f"or let it change nothing{_help_on(hook)}"
+        "or let it change nothing"
     )
 
 
@@ -300,12 +308,24 @@ def asking() -> str:
     return "" if frame is None else frame.f_code.co_filename
 
 
+_HOSTS = {"jax", "torch"}
+"""Libraries whose functions their plugin calls on arrays; the extra leaves that plugin out."""
+
+
 def _without_rule(told: str, module: str, rule: str | None) -> Exception:
     """Return the error for a function of a module that has no rule, with what to do about it."""
+    host = module.partition(".")[0]
     plugin = provider_of(module)
     if plugin is not None:
+        extra = "" if host in _HOSTS else ', or pip install "zygote_lite[all]"'
         return Fault.MISSING_PLUGIN(
-            f"{told}; install the plugin with rules for {module} (pip install {plugin})"
+            f"{told}; install the plugin with rules for {module.lstrip('_')} (pip install {plugin}"
+            f"{extra})"
+        )
+    if host in _HOSTS:
+        return Fault.NO_RULE(
+            f"{told}; make a function of arrays of it, or of all that calls it: "
+            f"`rules_{host}.numpy(f)`"
         )
     if rule is None:
         return Fault.NO_RULE(f"{told}; declare one (`rulescore.RuleSet`), or install a plugin")

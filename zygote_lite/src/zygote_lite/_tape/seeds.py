@@ -89,11 +89,11 @@ def with_zeros(
     return whole[0] if is_single else whole
 
 
-def no_gradient(f: Any, number: int, x: Any) -> TypeError:
+def no_gradient(f: Any, number: int, x: Any) -> Exception:
     """Return the error for an argument that is to be differentiated and cannot be."""
     names = parameter_names(f)
     name = f"`{names[number]}`" if number < len(names) else str(number)
-    return TypeError(
+    return Fault.ARGUMENT(
         f"the argument {name} of {name_of(f)} is to be differentiated, but it is {describe(x)}, "
         "which has no gradient: leave it out of `argnums`, or use `gradient` or `pullback`, which "
         "give `None` for it"
@@ -162,13 +162,15 @@ def _argument_number(
         at |= {name: count + i for i, name in enumerate(named)}
         if asked not in at:
             raise Fault.ARGNUMS(
-                f"argnums {argnums!r} of {name_of(f)}: it was called without an argument {asked!r}"
+                f"`argnums` names the argument {asked!r} of {name_of(f)}, which was called without "
+                "one of this name"
             )
         return at[asked]
     if not -count <= asked < count:
         raise Fault.ARGNUMS(
-            f"argnums {argnums} of {name_of(f)}: it was called with {count} positional "
-            f"argument{'s' * (count != 1)}; name those that are given by keyword"
+            f"`argnums` names the argument {asked} of {name_of(f)}, which was called with {count} "
+            f"positional argument{'s' * (count != 1)}: count from 0, and name those that are "
+            "passed by keyword"
         )
     return int(asked) % count
 
@@ -181,6 +183,11 @@ def seed(f: Any, y: Any) -> Any:
         if isinstance(y, np.generic):
             return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
         return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
+    if y is None:
+        raise Fault.NOT_REAL(
+            f"{name_of(f)} returned None, and a gradient needs a real number: is "
+            "a `return` missing?"
+        )
     raise Fault.NOT_REAL(
         f"the gradient of {name_of(f)} needs a real number as its value, and it is {describe(y)}; "
         "for other values use `pullback` or `jacobian`"
