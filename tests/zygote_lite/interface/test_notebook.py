@@ -74,5 +74,6 @@ def test_a_notebook_with_redefinitions_reloads_times_and_an_error(tmp_path):
     assert error["ename"] == "NoRuleError"
     assert error["evalue"].endswith("[ZL007]")
     assert "in failing" in told
+    assert re.search(r"-> 3 +return np\.sum", told)  # the line as it is numbered in the cell
     assert "zygote_lite/_" not in told  # the one frame of ours is hidden, as by pytest
     assert texts[8] == "∂(loss)\n"

@@ -16,6 +16,7 @@ import pytest
 
 from zygote_lite import gradient, value_and_grad
 from zygote_lite._ir import source as _source
+from zygote_lite._ir.compile import recording_of
 from zygote_lite._ir.source import definition_of
 from zygote_lite.errors import NoSourceError
 from zygote_lite.testing import recorded_only
@@ -347,3 +348,15 @@ def test_definitions_of_generator_expressions_are_bounded(monkeypatch):
             slopes = [gradient(f, 1.0)[0] for f in functions]
             assert slopes == [3.0 * k for k in range(1, 7)]
     assert len(_source._made) <= 3
+
+
+def test_recording_code_begins_at_the_line_of_its_function():
+    def later(x):
+
+        y = x * 2.0
+        return y * y
+
+    run, _ = recording_of(later)
+    assert run.__code__.co_firstlineno == later.__code__.co_firstlineno
+    lines = {line for _, _, line in run.__code__.co_lines() if line}
+    assert lines <= {line for _, _, line in later.__code__.co_lines()}

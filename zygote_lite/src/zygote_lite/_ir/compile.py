@@ -91,6 +91,7 @@ def compile_emitted(emitted: Emitted, f: Any) -> types.FunctionType:
     names = [*emitted.intrinsics, *free]
     parameters = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
     tree = emitted.tree
+    tree.lineno = f.__code__.co_firstlineno  # from which IPython counts the lines that it shows
     give = ast.Return(ast.Name(tree.name, ast.Load()))
     factory = without_type_parameters(ast.FunctionDef("factory", parameters, [tree, give], []))
     ast.copy_location(factory, tree)
