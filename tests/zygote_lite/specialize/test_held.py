@@ -765,6 +765,17 @@ def grows_what_it_walks_over(xs):
     return s
 
 
+@by_path((2.0,), (0.5,))
+def copies_a_dict_that_has_grown(x):
+    d = {}
+    for i in range(3):
+        d[i] = x * i
+    e = copy.copy(d)
+    e[7] = x * x
+    d[1] = 0.0
+    return sum(e.values()) + d[1] + len(d)
+
+
 @programs.for_each(BY_PATH)
 def test_a_path_is_transformed_by_itself(f, choices):
     assert assert_agreement(f, *choices, argnums=programs.not_counts(choices[0]))

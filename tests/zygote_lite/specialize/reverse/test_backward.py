@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zygote_lite import value_and_grad
+from zygote_lite import code_adjoint, value_and_grad
 from zygote_lite.testing import recorded_only, transformed_only
 
 X = np.array([0.5, 2.0, 0.1])
@@ -69,3 +69,15 @@ def test_a_break_after_something_that_counts(f):
         got = value_and_grad(f)(X)
     assert got[0] == y
     np.testing.assert_allclose(got[1], d)
+
+
+def column(x):
+    rows = np.arange(3)
+    return np.sum(x[rows, 1] ** 2 * 3.0)
+
+
+def test_rows_that_are_counted_name_each_entry_once():
+    x = np.arange(9.0).reshape(3, 3)
+    text = code_adjoint(column, x)
+    assert "[rows, 1] = " in text
+    assert "add.at" not in text
