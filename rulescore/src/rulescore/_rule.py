@@ -169,12 +169,11 @@ class Rule:
         if not self.options.issuperset(options):
             return False
         already = self.optional_names[: max(count - len(self.types), 0)]
-        return not any(name in options for name in already)
+        return not already or not any(name in options for name in already)
 
     def takes_batch(self, position: int) -> bool:
         """Return whether the argument at a position of a batching rule may be a batch."""
-        known = position < len(self.types)
-        annotation = self.types[position] if known else self.varargs
+        annotation = self.types[position] if position < len(self.types) else self.varargs
         return annotation is not None and annotation is not Any
 
     def refusal(self, position: int) -> str:
@@ -204,14 +203,15 @@ def _method_of_any_array(method: Any) -> Callable[..., Any]:
     owner, name = method.__objclass__, method.__name__
 
     def call(x: Any, /, *xs: Any, **options: Any) -> Any:
-        own = method if isinstance(x, owner) else getattr(type(x), name)
-        return own(x, *xs, **options)
+        return (method if isinstance(x, owner) else getattr(type(x), name))(x, *xs, **options)
 
     return call
 
 
 def those_given(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options less those that NumPy's own functions hand on as "no value"."""
+    if id(np._NoValue) not in map(id, options.values()):
+        return options
     return {name: x for name, x in options.items() if x is not np._NoValue}
 
 
