@@ -22,7 +22,7 @@ from zygote_lite._batch.structure import (
 )
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, tracers_in
 from zygote_lite._batch.wholes import Whole
-from zygote_lite._cotangents.kinds import is_known_by_rule
+from zygote_lite._cotangents.kinds import OBJECT, is_known_by_rule, kind_of
 from zygote_lite._ir.compile import recording_of
 from zygote_lite._ir.intrinsics import build_list, build_tuple
 from zygote_lite._ir.places import is_installed, is_library, name_of, where
@@ -280,15 +280,22 @@ class BatchRun:
         return found
 
     def traced(self, y: Any, node: Any) -> Any:
-        """Return a value that came from the tape around."""
-        if isinstance(y, list | tuple) and (node is not None or tracers_in(y)):
-            parts = [
-                self.traced(*self.around.call((None, node, None), operator.getitem, y, i))
-                for i in range(len(y))
-            ]
-            return tuple.__new__(type(y), parts) if isinstance(y, tuple) else self.noted(parts)
+        """Return a value that came from the tape around; what it holds may not be changed."""
+        if isinstance(y, list | tuple | dict) and (node is not None or tracers_in(y)):
+            keys = y if isinstance(y, dict) else range(len(y))
+            parts = {
+                key: self.traced(*self.around.call((None, node, None), operator.getitem, y, key))
+                for key in keys
+            }
+            if isinstance(y, tuple):
+                return tuple.__new__(type(y), parts.values())
+            found: Any = parts if isinstance(y, dict) else [*parts.values()]
+            self.read_only[id(found)] = found
+            return found
         if type(y) is Tracer and not isinstance(self.around, BatchRun):
             raise NotBatched("an entry of another batch is met")
+        if type(y) is not Tracer and kind_of(y) == OBJECT:
+            return y  # its cotangent is known by its identity
         if type(y) is Tracer or (node is not None and not _is_code(y)):
             return Tracer(self, y, node, batched=False)
         return y
@@ -377,7 +384,8 @@ def _method_bound(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOpe
 
 
 def _of_partial(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
-    if run.around is not None:
+    """Resolve a partial, that holds nothing differentiated."""
+    if run.around is not None and (reaches_active(f) or tracers_in((f.args, f.keywords))):
         raise NotBatched(f"{where()}: a partial may hold what is differentiated")
     return run.resolve(f.func, (*f.args, *xs), {**f.keywords, **kws})
 
