@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zygote_lite import testing, value_and_grad
+from zygote_lite import gradient, testing, value_and_grad
 
 V = np.array([1.0, 2.0])
 
@@ -110,3 +110,19 @@ def test_attributes_are_left_to_the_tape():
     assert testing.why_recorded(attributes, 2.0) is not None
     for _ in range(3):
         assert value_and_grad(attributes)(2.0) == (12.0, 6.0)
+
+
+def test_the_names_that_a_pattern_takes_by_place_may_depend_on_a_number():
+    def loss(x, n):
+        class Pair:
+            __match_args__ = ("a" if n > 1 else "b",)
+
+            def __init__(self):
+                self.a, self.b = x, x * x
+
+        match Pair():
+            case Pair(v):
+                return v * 1.0
+
+    slopes = [gradient(loss, 3.0, n)[0] for n in (2, 0, 2, 0, 0, 2)]
+    assert slopes == [1.0, 6.0, 1.0, 6.0, 6.0, 1.0]
