@@ -1,4 +1,4 @@
-"""Operations whose results nobody reads are left out, but not those of the program: they may raise."""
+"""Results that nobody reads are left out, but not those of the program, whose calls may raise."""
 
 import math
 
