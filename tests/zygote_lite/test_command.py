@@ -47,6 +47,13 @@ def test_the_table_says_what_explain_says(model, capsys):
     assert any("numpy.sin" in line and "rules_base" in line for line in lines)
 
 
+def test_a_call_by_the_command_stands_at_no_line(capsys, monkeypatch):
+    found = [("<frozen runpy>:88", "math.sin(float)", "transformed")]
+    monkeypatch.setattr("zygote_lite.__main__.resolutions", lambda *_: found)
+    assert command(["explain", "math::sin", "--args", "0.5"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["-", *found[0][1:]]
+
+
 def test_one_argument_of_a_function_of_a_module(model, capsys):
     assert command(["explain", "math::sin", "--args", "0.5", "--argnums", "0"]) == 0
     assert "rules_base" in capsys.readouterr().out

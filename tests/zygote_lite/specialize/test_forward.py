@@ -603,6 +603,8 @@ def test_the_usual_call_is_not_mistaken():
         for wrong in ((1.0,), (1.0, 1.0, 1.0)):
             with pytest.raises(TypeError, match="tangents for 2 arguments"):
                 jvp(f, (2.0, 3.0), wrong)
+        with pytest.raises(TypeError, match=r"a tuple of arguments and .* \[ZL031\]"):
+            jvp(f, 2.0, 1.0)
     other = type(f)(f.__code__, {**globals(), "__name__": "other"}, "other", None, f.__closure__)
     assert jvp(other, (2.0, 3.0), (1.0, 1.0)) == (30.0, 25.0)
     with testing.recorded_only():

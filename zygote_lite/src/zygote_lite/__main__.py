@@ -57,7 +57,8 @@ def _explain(given: argparse.Namespace) -> int:
         f, names = _function_and_names(given.function)
         known = {"np": np, "math": math, **names}
         xs = tuple([eval(text, known) for text in given.args])
-        lines = resolutions(f, xs, {}, given.argnums)
+        found = resolutions(f, xs, {}, given.argnums)
+        lines = [("-" if place.startswith("<frozen ") else place, *rest) for place, *rest in found]
     except DifferentiationError as error:
         print(error, file=sys.stderr)
         return 1

@@ -54,6 +54,10 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
                 answer: tuple[Any, Any] | None = usual[1].enter(f, *primals, *tangents)
                 if answer is not None:
                     return answer
+        if not (isinstance(primals, Sequence) and isinstance(tangents, Sequence)):
+            raise Fault.TANGENT(
+                "jvp takes a tuple of arguments and a tuple of tangents: `jvp(f, (x,), (dx,))`"
+            )
         function, over = gone_over(original(f))
         moving = [v for v in tangents if v is not None]
         count, known = len(primals), None
