@@ -221,6 +221,13 @@ def second_derivatives(session):
 
 
 @nox.session
+def hard_points(session):
+    """Compare derivatives of `scipy.special` with mpmath's, at random points far out."""
+    session.install("-r", "requirements.txt")
+    session.run("python", "-m", "tests.rules_scipy.hard_points", *session.posargs)
+
+
+@nox.session
 def peers(session):
     """Compare gradients of SciPy's functions with those of JAX and autograd, on what they have."""
     session.install("-r", "requirements.txt", "jax", "autograd")
