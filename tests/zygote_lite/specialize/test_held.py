@@ -100,6 +100,15 @@ def grouped_default(xs):
 
 
 @tried(([0.5, 1.5, 2.5, 1.0, 0.2],))
+def grouped_default_walked(xs):
+    groups = defaultdict(list)
+    for i, v in enumerate(xs):
+        groups[i % 2].append(v)
+    products = sum(k * sum(g) for k, g in enumerate(groups.values()))
+    return products + sum((k + 1) * sum(v * v for v in g) / len(g) for k, g in groups.items())
+
+
+@tried(([0.5, 1.5, 2.5, 1.0, 0.2],))
 def counted_default(xs):
     tot = defaultdict(float)
     for i, v in enumerate(xs):

@@ -21,6 +21,7 @@ from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.ownership import own_arguments
+from zygote_lite._specialize.infer.rows import refuse_changed_rows
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
@@ -81,13 +82,14 @@ def specialize(
 
     def code(
         handlers: bool, uniform: bool, held: bool = False,
-        guesses: NotSpecializable | None = None, is_long: bool = False,
+        guesses: NotSpecializable | None = None, is_long: bool = False, by_rows: bool = False,
     ) -> Specialized:  # fmt: skip
         if held and handlers:
             raise NotSupported.CONTAINER("containers change where the program handles errors")
         inputs = Inputs(f)
         inputs.recursive, inputs.define = recursive, define_recursive
         inputs.guesses, inputs.is_long, inputs.has_aux = guesses, is_long, has_aux
+        inputs.by_rows = by_rows
         tried.append(inputs)
         try:
             return _specialized(
@@ -97,7 +99,7 @@ def specialize(
             if reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
                 raise
             recursive.add(reason.code)
-        return code(handlers, uniform, held, guesses, is_long)
+        return code(handlers, uniform, held, guesses, is_long, by_rows)
 
     try:
         return code_for_lists(functools.partial(code, handlers), xs, compiled, tried)
@@ -129,10 +131,14 @@ def code_for_lists(
                 reason = second
         if compiled or {first.reason, reason.reason} <= _NEVER_HELD:
             raise reason from None
-        try:
-            return code(False, True)
-        except NotSpecializable as third:
-            raise reason from third
+        # with rows of data first: then the code is for any number of them
+        has_rows = any(inputs.has_rows for inputs in tried)
+        attempts = [(True, False, True)] * has_rows + [(False, True, False)]
+        attempts += [(False, True, True)] * has_rows
+        for uniform, held, by_rows in attempts:
+            with contextlib.suppress(NotSpecializable):
+                return code(uniform, held, by_rows=by_rows)
+        raise reason from None
     if tried[-1].lists and (made.structured or tried[-1].places) and not compiled and not many:
         with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one
             return code(True)
@@ -214,6 +220,7 @@ def _with_own(
         x.is_whole for x in [*arguments, *(x for x, _ in inputs.given.values())]
     ):
         raise Unsound.SHARED_WRITE("it writes to an argument, whose memory a sparse array may have")
+    refuse_changed_rows(builder)
     if builder.copies and as_pullback:
         raise Unsound.WRITES_TO_GIVEN("it writes to an argument")
     if inputs.effects is not None and as_pullback:  # it may be run again, for a cotangent

@@ -67,16 +67,21 @@ def specialize_forward(
 
     recursive: set[Any] = set()
 
-    def code(handlers: bool, uniform: bool, held: bool = False) -> Specialized:
+    def code(
+        handlers: bool, uniform: bool, held: bool = False, by_rows: bool = False
+    ) -> Specialized:  # fmt: skip
         if held:
             raise NotSupported.FORWARD("lists and dicts change as the code runs")
         try:
-            return _dual_code(f, xs, active, dxs, over, alone, uniform, handlers, recursive, tried)
+            return _dual_code(
+                f, xs, active, dxs, over, alone, uniform, handlers, recursive, tried,
+                by_rows,
+            )  # fmt: skip
         except NotSpecializable as reason:
             if over or reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
                 raise
             recursive.add(reason.code)
-        return code(handlers, uniform)
+        return code(handlers, uniform, by_rows=by_rows)
 
     try:
         return code_for_lists(functools.partial(code, handlers), xs, False, tried)
@@ -92,13 +97,13 @@ def specialize_forward(
 def _dual_code(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
     over: TakenBy | None, alone: bool, uniform: bool, handlers: bool, recursive: set[Any],
-    tried: list[Inputs],
+    tried: list[Inputs], by_rows: bool,
 ) -> Specialized:  # fmt: skip
     own: set[Any] = set()
     distinct = False
     while True:
         inputs = Inputs(f)
-        inputs.recursive = recursive
+        inputs.recursive, inputs.by_rows = recursive, by_rows
         inputs.define = functools.partial(define_recursive, write=_write_recursive)
         tried.append(inputs)
         wanted: set[Any] = set()

@@ -9,12 +9,14 @@ from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.held import new_lists as _held_lists
 from zygote_lite._specialize.infer.held.containers import held_item, is_held, is_held_dict
 from zygote_lite._specialize.infer.iteration.known import Several
+from zygote_lite._specialize.infer.rows import item_of_rows, number_of_rows
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in
 from zygote_lite._specialize.typed.facts import ListOf, Other, Scalar
 from zygote_lite._specialize.typed.nodes import Branch, Op
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import abandon, has_length
+from zygote_lite._specialize.typed.stand_ins import RowsOfData
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -70,6 +72,8 @@ def _elements(builder: Builder, x: Value, stem: str = "") -> tuple[Value, Callab
     """Return the length of an iterable, and a function from an index to the element."""
     if is_held(x):
         return _held_elements(builder, x)
+    if isinstance(x.sample, RowsOfData):
+        return number_of_rows(builder, x), lambda i: item_of_rows(builder, x, i)
     if isinstance(x.sample, Several) and x.sample.kind in _held_methods.VIEWS:
         return _elements_of_view(builder, x.sample.kind, x.sample.parts[0])
     if x.items is not None and builder.held:

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from zygote_lite._ir.source import compiled_by_numba
+from zygote_lite._specialize.infer import rows as _rows
 from zygote_lite._specialize.infer.effects.attributes import (
     assigned_global,
     known_once,
@@ -279,6 +280,9 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
             builder, part, f"{name}_{_as_name(key, i)}", active, f"{expression}[{key!r}]")
                  for i, (key, part) in enumerate(x.items())}  # fmt: skip
         return mapping(parts)
+    rows = None if active else _rows.given_rows(builder, x, expression, name)
+    if rows is not None:
+        return rows
     if isinstance(x, tuple | list) and type(x) in (tuple, list):
         builder.inputs.lists = builder.inputs.lists or type(x) is list
         uniform = (

@@ -10,6 +10,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
 from zygote_lite._specialize.infer.operations import active
+from zygote_lite._specialize.infer.rows import item_of_rows
 from zygote_lite._specialize.typed.abstract_eval import refuse_types, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.decisions import classes_of, is_of_numpy
@@ -19,6 +20,7 @@ from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import (
     Method,
     OwnFlags,
+    RowsOfData,
 )
 from zygote_lite._specialize.typed.store_forwarding import stored_at
 from zygote_lite._specialize.typed.structures import structure
@@ -39,6 +41,8 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
             return stored
     if isinstance(x.fact, ListOf):
         return _lists.item_of_list(builder, x, index, stem)
+    if isinstance(x.sample, RowsOfData):
+        return item_of_rows(builder, x, index)
     if x in builder.iterators:
         raise Unsound.ITERATOR("it takes an item of an iterator")
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:

@@ -5,8 +5,6 @@ import operator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.branches import PathState
 from zygote_lite._specialize.infer.counters import Counter, counted, leave_where, lists_of
@@ -19,7 +17,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     lose,
     source_of_loop,
 )
-from zygote_lite._specialize.infer.iteration.known import known_items
+from zygote_lite._specialize.infer.iteration.known import Several, known_items, strict_zip
 from zygote_lite._specialize.infer.iteration.own import is_own
 from zygote_lite._specialize.infer.iteration.written import without_break, written_into
 from zygote_lite._specialize.infer.loops import repeat
@@ -69,7 +67,7 @@ def iterate(
         try:
             return _over(builder, s, target, iterable, body, env, after)
         except NotSpecializable:
-            if not builder.guesses or builder.plain or not _is_short(iterable.sample):
+            if not builder.guesses or builder.plain or not _is_short(iterable):
                 raise
         builder.guesses -= 1
         state.restore()
@@ -82,10 +80,16 @@ def iterate(
     return _of_iterator(builder, s, target, it, body, env, after)
 
 
-def _is_short(x: Any) -> bool:
-    """Return whether a range or an array has few enough entries to be walked over one by one."""
-    counted = type(x) is range or (type(x) is np.ndarray and x.ndim > 0)
-    return counted and len(x) <= MOST_UNROLLED
+def _is_short(x: Value) -> bool:
+    """Return whether few enough entries can be walked over one by one."""
+    if isinstance(x.sample, Several):
+        parts = [part for part in x.sample.parts if known_items(part) is None]
+        return x.sample.kind in _TAKEN_APART and all(map(_is_short, parts))
+    counted = type(x.sample) is range or (x.is_array and not x.has_no_axes)
+    return counted and len(x.sample) <= MOST_UNROLLED
+
+
+_TAKEN_APART = {"zip": zip, "strict zip": strict_zip, "enumerate": enumerate, "reversed": reversed}
 
 
 def _of_iterator(
@@ -297,6 +301,11 @@ def _of_this_length(builder: Builder, x: Value) -> Value:
     """Return a range or an array as one of this length, and leave the code where it has another."""
     if x.is_array:
         return structure(tuple, parts_of_array(builder, x))
+    if isinstance(x.sample, Several):
+        parts = [p if known_items(p) else _of_this_length(builder, p) for p in x.sample.parts]
+        return builder.apply(_TAKEN_APART[x.sample.kind], parts)
+    if x.is_constant:
+        return x
     made = builder.definitions.get(x)
     if made is None or made.function is not range:
         raise NotSupported.UNKNOWN_LENGTH("it walks over a range that is not made here")

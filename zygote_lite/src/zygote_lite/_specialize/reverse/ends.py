@@ -32,10 +32,16 @@ def float_checked(builder: Builder, x: Value) -> Value:
     """
     if x.items is not None and type(x.sample) is tuple:
         return structure(tuple, [float_checked(builder, item) for item in x.items])
-    if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS or type(x.sample) not in FLOATS:
+    if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS:
         return x
-    fact = Scalar(frozenset((type(x.sample),)))
-    return builder.write(Result(fact, x.sample, certain=False), as_it_is, [x], {}).target
+    kinds, sample = x.fact.classes & FLOATS, x.sample
+    if type(sample) not in FLOATS:  # as of a sum that is 0 where nothing is added
+        if len(kinds) != 1 or x.is_constant:
+            return x
+        (kind,) = kinds
+        sample = kind(sample)
+    fact = Scalar(frozenset((type(sample),)))
+    return builder.write(Result(fact, sample, certain=False), as_it_is, [x], {}).target
 
 
 def seed_for(builder: Builder, x: Value) -> Value:

@@ -146,12 +146,17 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     """Run a function on the samples of its arguments.
 
     On a path that is not taken now, these may be numbers for which it is not defined: then
-    others of their type will do.
+    others of their type will do. A matrix that a loop fills may be singular before its last
+    iteration: then one will do that is not.
     """
     given = [x.sample for x in xs]
+    options = {name: x.sample for name, x in kws.items()}
     try:
-        return run(f, given, {name: x.sample for name, x in kws.items()})
+        return run(f, given, options)
     except NotSpecializable as reason:
+        regular = [_regular(x) for x in xs]
+        if isinstance(reason.__cause__, np.linalg.LinAlgError) and _are_others(regular, given):
+            return run(f, regular, options)
         if f in _DIVISIONS and not kws and _is_division_by_zero(*xs):
             reason.always(ZeroDivisionError)
             raise
@@ -170,6 +175,23 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
         if not kws:
             refuse_types(f, xs)
         raise
+
+
+def _regular(x: Value) -> Any:
+    """Return a sample for a square matrix that is positive definite; of others, their own."""
+    is_square = x.is_array and not x.is_constant and len({*x.sample.shape[-2:]}) == 1
+    if not is_square or x.sample.ndim < _OF_MATRIX or x.sample.dtype.kind not in "fc":
+        return x.sample
+    n = np.arange(1, 1 + x.sample.shape[-1])
+    matrix = np.eye(len(n)) + 0.1 / (n + n[:, None])
+    return np.broadcast_to(matrix, x.sample.shape).astype(x.sample.dtype)
+
+
+_OF_MATRIX = 2  # axes
+
+
+def _are_others(xs: list[Any], others: list[Any]) -> bool:
+    return any(x is not y for x, y in zip(xs, others, strict=True))
 
 
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)

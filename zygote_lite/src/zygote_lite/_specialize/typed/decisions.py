@@ -13,7 +13,7 @@ import numpy as np
 from zygote_lite._specialize.typed.facts import FLOATS, Scalar, is_complex, may_be_complex
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import Unsound
-from zygote_lite._specialize.typed.stand_ins import Lookup, StandIn
+from zygote_lite._specialize.typed.stand_ins import Lookup, RowsOfData, StandIn
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -47,6 +47,10 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
             return constant(f is operator.is_not)
         if type(known.sample) is object and not other.is_object:  # one that marks an absence
             return constant(f is operator.is_not)
+    if isinstance(a.sample, RowsOfData) or isinstance(b.sample, RowsOfData):
+        if a.sample is not None and b.sample is not None:
+            raise Unsound.IDENTITY("it asks which object rows of data are")
+        return constant(f is operator.is_not)
     if a.is_constant and b.is_constant and object in (type(a.sample), type(b.sample)):
         return constant((a.sample is b.sample) is (f is operator.is_))
     if isinstance(a.sample, Lookup) and isinstance(b.sample, Lookup):

@@ -20,6 +20,8 @@ _FOR_GOOD = (
     "guesses",
     "is_long",
     "has_aux",
+    "by_rows",
+    "has_rows",
 )
 
 
@@ -43,6 +45,9 @@ class Inputs:
         holders: the variables that hold objects and structures, by the expressions for them.
         structures: those that are read, by the expressions for them.
         wholes: the variables that hold values which rule sets know as a whole.
+        by_rows: whether long lists and tuples from outside are rows of data.
+        has_rows: whether there are such.
+        mutable_rows: whether rows of data, or arrays in them, can be changed.
         taken: how many items structures from outside have been taken apart into.
         islands: the functions that are called as they are, with the reasons.
         cached: for functions under `lru_cache`, the types of what they are called with.
@@ -74,6 +79,7 @@ class Inputs:
         self.holders: dict[str, str] = {}
         self.structures: dict[str, Value] = {}
         self.wholes: dict[Value, str] = {}
+        self.by_rows = self.has_rows = self.mutable_rows = False
         self.taken = 0
         self.islands: dict[str, str] = {}
         self.cached: dict[Any, Any] = {}
@@ -97,7 +103,7 @@ class Inputs:
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""
-        kept = {"recursive", "define", "guesses", "is_long", "has_aux"}
+        kept = {"recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows"}
         fresh = {name: x for name, x in vars(Inputs(self.f)).items() if name not in kept}
         vars(self).update(fresh)
 

@@ -48,6 +48,28 @@ class Unfollowed(StandIn):
         raise NotSupported.VALUE_TYPE(self.description)
 
 
+@dataclass(eq=False)
+class RowsOfData(StandIn):
+    """Rows of data from outside, any number of them, and all alike.
+
+    Attributes:
+        form: theirs, see `typed.rows`.
+        columns: their columns; constants for those that are not followed.
+    """
+
+    form: Any
+    columns: "list[Value]"
+
+    @property
+    def first(self) -> "Value":
+        """A column."""
+        return next(c for c in self.columns if not c.is_constant)
+
+    def __bool__(self) -> bool:
+        """Refuse to tell whether there are any."""
+        raise NotSupported.TRUTH("a branch asks whether there are rows of data")
+
+
 class OwnFlags(StandIn):
     """The flags of an array that the code has made: it can be written to."""
 

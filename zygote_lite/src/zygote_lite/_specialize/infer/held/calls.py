@@ -21,6 +21,7 @@ from zygote_lite._specialize.infer.held.containers import (
     hold,
     is_held,
     may_be_held,
+    note_key,
     refuse_key,
     store_held,
     taken,
@@ -102,6 +103,8 @@ def held_part(builder: Builder, x: Value, index: Value, stem: str) -> Value:
         return _new_lists.part_of(builder, x, index, stem)
     if kind is defaultdict:
         _lists.note_resized(builder, x)
+        refuse_key(index)
+        note_key(builder, x, index)  # which it has from now on
         factory = contents_in(x).factory
         if factory is not None:
             return builder.inline(_dicts.get_or_make, [x, index, factory], {})

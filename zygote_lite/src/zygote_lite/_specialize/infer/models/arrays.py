@@ -82,6 +82,19 @@ def settled_length(builder: Builder, n: Value) -> Value:
     return constant(n.sample)
 
 
+def open_mesh(builder: Builder, xs: list[Value]) -> Value | None:
+    """Write `np.ix_(*xs)`, of vectors of integers: views, each along an axis of its own."""
+    if not all(isinstance(x.fact, ArrayOf) and len(x.fact.axes) == 1 for x in xs):
+        return None
+    if any(x.sample.dtype.kind not in "iu" for x in xs):  # of truth values it takes the places
+        return None
+    parts = []
+    for k, x in enumerate(xs):
+        axes = [constant(slice(None) if i == k else None) for i in range(len(xs))]
+        parts.append(x if len(xs) == 1 else builder.item(x, structure(tuple, axes)))
+    return structure(tuple, parts)
+
+
 def spread_arrays(builder: Builder, xs: list[Value]) -> Value | None:
     """Write `np.broadcast_arrays(*xs)`, of numbers and arrays."""
     known = all(x.is_array or x.is_scalar for x in xs)

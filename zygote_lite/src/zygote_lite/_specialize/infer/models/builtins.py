@@ -19,9 +19,10 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
-from zygote_lite._specialize.infer.models.arrays import parts_of_array, spread_arrays
+from zygote_lite._specialize.infer.models.arrays import open_mesh, parts_of_array, spread_arrays
 from zygote_lite._specialize.infer.models.lookups import by_known_name, contains
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
+from zygote_lite._specialize.infer.rows import number_of_rows
 from zygote_lite._specialize.normalize.exits import imported_member, imported_module
 from zygote_lite._specialize.normalize.handlers import raised_error
 from zygote_lite._specialize.normalize.tries import catches
@@ -40,7 +41,7 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import abandon, exactly
-from zygote_lite._specialize.typed.stand_ins import Error, Message
+from zygote_lite._specialize.typed.stand_ins import Error, Message, RowsOfData
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -85,6 +86,8 @@ def _with_rest(builder: Builder, parts: tuple[Any, ...]) -> Value:
 
 
 def _length(builder: Builder, xs: list[Value]) -> Value | None:
+    if len(xs) == 1 and isinstance(xs[0].sample, RowsOfData):
+        return number_of_rows(builder, xs[0])
     if len(xs) != 1 or not isinstance(xs[0].fact, ListOf):
         return None
     _lists.settled(xs[0])
@@ -360,6 +363,7 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     float: _as_is,
     sum: _summed_items,
     np.broadcast_arrays: spread_arrays,
+    np.ix_: open_mesh,
     np.conjugate: _conjugate,
     np.real: _real,
     copy.copy: _copy_of,

@@ -35,6 +35,7 @@ from zygote_lite._specialize.infer.models.classes import (
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.infer.models.wholes import given_whole
+from zygote_lite._specialize.infer.rows import given_rows
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.decisions import is_abstract, is_without_hooks, kinds_in
 from zygote_lite._specialize.typed.effects import GENERATORS
@@ -61,6 +62,9 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
     """Return an object or a structure that is read from outside."""
     if type(x) in GENERATORS:
         return generator_from_outside(builder, x, expression, stem)
+    rows = given_rows(builder, x, expression, stem)
+    if rows is not None:
+        return rows
     whole = given_whole(builder, x, expression, stem)
     if whole is not None:
         inputs.names.add(whole.name)
