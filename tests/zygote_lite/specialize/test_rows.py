@@ -223,6 +223,43 @@ def joints(q):
     return total
 
 
+def of_growing_tuple(q):
+    x, found = q * 1.0, ()
+    for v in x:
+        found = (*found, v)
+        x[2] = v
+    return sum(found)
+
+
+def of_objects_and_parts(q):
+    x, total = q * 1.0, 0.0
+    for joint, angle in zip(JOINTS, x, strict=True):
+        total += joint.reach(angle)
+        x[2] = total
+    return total
+
+
+def of_an_argument(q):
+    total = 0.0
+    for joint, angle in zip(JOINTS, q, strict=True):
+        total += joint.reach(angle)
+        q[2] = total
+    return total
+
+
+@pytest.mark.parametrize("f", [of_growing_tuple, of_objects_and_parts, of_an_argument])
+def test_an_array_that_is_written_while_a_loop_walks_over_it(f):
+    """The entries are read one after another, not before the first iteration."""
+    q = np.array([0.3, 0.4, 0.5])
+    with testing.recorded_only():
+        value, d = value_and_grad(f)(q.copy())
+    differentiated = value_and_grad(f)
+    for _ in range(3):
+        found = differentiated(q.copy())
+    assert found[0] == value == f(q.copy())
+    np.testing.assert_allclose(found[1], d, rtol=1e-12)
+
+
 def test_objects_beside_an_array():
     """The array is taken apart into as many numbers as there are objects."""
     differentiated = value_and_grad(joints)

@@ -29,7 +29,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in, root_of
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.naming import stem_of
-from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.nodes import Node, StoreItem, leaves, walk
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
 from zygote_lite._specialize.typed.structures import structure
@@ -71,13 +71,32 @@ def iterate(
                 raise
         builder.guesses -= 1
         state.restore()
+        arrays, block, start = _arrays_walked(iterable), builder.out, len(builder.out)
         iterable = _of_this_length(builder, iterable)
+        done = iterate(builder, s, target, iterable, body, env, after)
+        _refuse_written_while_walked(builder, arrays, block[start:])
+        return done
     elif len(known_items(iterable) or ()) > MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
     it = builder.iterator(iterable)
     if isinstance(it.sample, Items):
         return _unrolled(builder, s, target, it, body, env, after)
     return _of_iterator(builder, s, target, it, body, env, after)
+
+
+def _arrays_walked(x: Value) -> list[Value]:
+    """Return the arrays that a loop walks over."""
+    if isinstance(x.sample, Several):
+        return [array for part in x.sample.parts for array in _arrays_walked(part)]
+    return [x] if x.is_array else []
+
+
+def _refuse_written_while_walked(builder: Builder, arrays: list[Value], nodes: list[Node]) -> None:
+    """Refuse a loop that writes to an array whose entries were read before its first iteration."""
+    walked = {builder.storage(x) for x in arrays}
+    written = {builder.storage(n.array) for n in walk(nodes) if isinstance(n, StoreItem)}
+    if walked & written:
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to an array that it walks over")
 
 
 def _is_short(x: Value) -> bool:
