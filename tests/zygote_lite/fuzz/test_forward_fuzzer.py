@@ -1,0 +1,14 @@
+"""Some random programs, forward: cheap ones, of each kind that the tests of `jvp` do not write."""
+
+from tests.zygote_lite.fuzz.forward_fuzzer import run
+
+CHEAP = (840002, 840006, 840009, 840010, 840016, 840019, 840023, 840028, 840031)
+
+
+def test_random_programs():
+    transformed = 0
+    for seed in CHEAP:
+        counts, wrong = run(1, seed)
+        assert wrong == []
+        transformed += counts["transformed"] + counts["of the gradient: transformed"]
+    assert transformed >= 20
