@@ -303,6 +303,22 @@ def distributed(session):
 
 
 @nox.session
+def out_of_core(session):
+    """Fit a logistic regression of 10,000,000 rows in chunks from disk, in 1 GB of memory."""
+    session.install("-r", "requirements-distributed.txt")
+    folder = str(Path(session.create_tmp()) / "data")
+    session.run("python", "-m", "benchmarks.out_of_core", folder, *session.posargs)
+    shutil.rmtree(folder)
+
+
+@nox.session
+def gpu(session):
+    """Differentiate arrays of CuPy and modules of PyTorch on a GPU; skip what is not there."""
+    session.install("-r", "requirements-interop.txt", "cupy-cuda13x")
+    session.run("pytest", "-rs", "tests/interop/test_gpu.py", *session.posargs)
+
+
+@nox.session
 def library_first_calls(session):
     """Time the first gradients of functions and models of other people's libraries."""
     session.install("-r", LIBRARIES, *(f"./{name}" for name in DISTRIBUTIONS))

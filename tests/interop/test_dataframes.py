@@ -75,6 +75,16 @@ def test_a_series_is_not_differentiated(name):
             grad(ACTIVE[name])(S)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [lambda w: np.sum(np.concatenate([w, S])), lambda w: np.sum(np.interp(w, S, S))],
+    ids=["concatenate", "interp"],
+)
+def test_errors_of_data_say_what_helps(f):
+    with pytest.raises((DifferentiationError, TypeError), match=r"pass `.to_numpy\(\)` of it"):
+        grad(f)(W)
+
+
 def test_derivatives_of_products_with_data():
     twice = grad(lambda w: np.sum(grad(lambda v: (v @ S) ** 3)(w)))(W)
     np.testing.assert_allclose(twice, 6 * (W @ S) * S.sum() * S)

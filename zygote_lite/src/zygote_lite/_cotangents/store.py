@@ -128,9 +128,10 @@ class Store:
         if kind < LIST:
             return self._add_tuple(x, dx) if kind == TUPLE and isinstance(dx, tuple) else dx
         if kind == OBJECT and not isinstance(dx, Tangent):
+            advice = "; pass `.to_numpy()` of it" if hasattr(type(x), "to_numpy") else ""
             raise Fault.COTANGENT(
                 f"the cotangent of a {type(x).__qualname__} must be a Tangent, and it is a "
-                f"{type(dx).__qualname__}"
+                f"{type(dx).__qualname__}{advice}"
             )
         slots = self.slots(x)
         given = dx if kind == LIST else dict(dx)

@@ -148,8 +148,19 @@ def from_positions(dy, x, positions):
         if np.iscomplexobj(values):
             dx = dx + 1j * np.bincount(places, np.imag(values), size_of(x))
     else:
-        dx = sums_at(values, places, size_of(x))
+        dx = summed(values, places, x)
     return project(np.reshape(dx, np.shape(x)), x)
+
+
+def summed(values, places, x):
+    """Return the same for foreign values, or say that their library cannot add them up."""
+    try:
+        return sums_at(values, places, size_of(x))
+    except TypeError as error:
+        raise NotImplementedError(
+            f"a subscript of a {type(x).__name__} has no gradient, because its library lacks a "
+            "function that the rule needs: choose by `np.where`, or by a product with a matrix"
+        ) from error
 
 
 def sums_at(values, places, n):

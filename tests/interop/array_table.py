@@ -1,0 +1,102 @@
+"""Gradients by arrays of other libraries, and the table of them; as a script, write it anew.
+
+python -m tests.interop.array_table
+
+It needs all these libraries, which `nox -s interop` installs.
+"""
+
+from pathlib import Path
+
+import dask.array as da
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pint
+import sparse
+import torch
+import xarray
+
+from rulescore import RuleError
+from zygote_lite import DifferentiationError, gradient
+
+PAGE = Path(__file__).parents[2] / "docs/rules/foreign_arrays.md"
+BEGIN = "<!-- python -m tests.interop.array_table writes this table -->\n"
+END = "<!-- end of the table -->\n"
+X = np.linspace(0.2, 1.7, 6).reshape(2, 3)
+UNITS = pint.UnitRegistry()
+OPERATIONS = {
+    "`np.exp(x)`, `np.sum`": lambda x: np.sum(np.exp(x)),
+    "`x * x + 2 * x`": lambda x: np.sum(x * x + 2 * x),
+    "`np.mean(x, axis=0)`": lambda x: np.sum(np.mean(x * x, axis=0)),
+    "`x @ x.T`": lambda x: np.sum(x @ x.T),
+    "`np.reshape(x, (-1,))`": lambda x: np.sum(np.reshape(x, (-1,)) ** 2),
+    "`x[0]`": lambda x: np.sum(x[0] ** 2),
+    "`np.concatenate`": lambda x: np.sum(np.concatenate([x, x]) ** 2),
+    "`np.where(x > 1, ...)`": lambda x: np.sum(np.where(x > 1.0, x * x, x)),
+    "`np.maximum(x, 1)`": lambda x: np.sum(np.maximum(x, 1.0) * x),
+    "`np.einsum`": lambda x: np.sum(np.einsum("ij,ij->i", x, x)),
+    "`np.linalg.norm`": np.linalg.norm,
+    "`np.std`": lambda x: np.std(x),
+    "`for row in x`": lambda x: sum(np.sum(row) ** 2 for row in x),
+}
+LIBRARIES = {
+    "dask": lambda x: da.from_array(x, chunks=2),
+    "pydata sparse": sparse.COO.from_numpy,
+    "pint, no unit": lambda x: UNITS.Quantity(x, ""),
+    "pint, metres": lambda x: UNITS.Quantity(x, "m"),
+}
+REFUSED = {
+    "xarray": xarray.DataArray,
+    "pandas": pd.DataFrame,
+    "PyTorch": torch.from_numpy,
+    "JAX": jnp.asarray,
+}
+
+
+def dense(d):
+    """Return a cotangent as an array of NumPy."""
+    d = getattr(d, "magnitude", d)
+    return d.todense() if isinstance(d, sparse.COO) else np.asarray(d)
+
+
+def outcome(f, make):
+    """Return how a gradient by an array of a library ends: a word for the table.
+
+    Raises `AssertionError` if it is wrong.
+    """
+    with jax.enable_x64(True):
+        x = make(X)
+        try:
+            f(make(X))
+        except Exception:  # whatever error this library has
+            return "-"
+        try:
+            (dx,) = gradient(f, x)
+        except (DifferentiationError, RuleError, NotImplementedError):
+            return "refused"
+        except Exception:  # raised by the library in the reverse pass
+            return "fails"
+        np.testing.assert_allclose(dense(dx), gradient(f, X)[0], rtol=1e-12)
+        assert type(dx) is type(x)
+        return "yes"
+
+
+def table():
+    """Return the table of all operations and libraries, in Markdown."""
+    lines = [f"| gradient through | {' | '.join(LIBRARIES)} |", f"|---{'|---' * len(LIBRARIES)}|"]
+    for name, f in OPERATIONS.items():
+        cells = (outcome(f, make) for make in LIBRARIES.values())
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def written(text):
+    """Return the text of the page with the table as it is now."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,54 @@
+"""Arrays and modules on a GPU: `nox -s gpu`, where there is one."""
+
+import numpy as np
+import pytest
+
+from zygote_lite import gradient, hessian
+
+pytestmark = pytest.mark.filterwarnings("default")
+X = np.linspace(0.2, 1.7, 6).reshape(2, 3)
+OPERATIONS = {
+    "exp": lambda x: np.sum(np.exp(x)),
+    "arithmetic": lambda x: np.sum(x * x + 2 * x),
+    "mean": lambda x: np.sum(np.mean(x * x, axis=0)),
+    "matmul": lambda x: np.sum(x @ x.T),
+    "reshape": lambda x: np.sum(np.reshape(x, (3, 2)) ** 2),
+    "subscript": lambda x: np.sum(x[0] ** 2),
+    "concatenate": lambda x: np.sum(np.concatenate([x, x]) ** 2),
+    "where": lambda x: np.sum(np.where(x > 1.0, x * x, x)),
+    "maximum": lambda x: np.sum(np.maximum(x, 1.0) * x),
+    "einsum": lambda x: np.sum(np.einsum("ij,ij->i", x, x)),
+    "norm": np.linalg.norm,
+    "rows": lambda x: sum(np.sum(row) ** 2 for row in x),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_arrays_of_cupy(name):
+    cupy = pytest.importorskip("cupy", reason="CuPy is not here: `nox -s gpu` installs it")
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        pytest.skip("there is no GPU")
+    (dx,) = gradient(OPERATIONS[name], cupy.asarray(X))
+    assert isinstance(dx, cupy.ndarray)
+    np.testing.assert_allclose(cupy.asnumpy(dx), gradient(OPERATIONS[name], X)[0], rtol=1e-10)
+
+
+def test_a_module_on_a_gpu_has_arrays_of_the_cpu():
+    torch = pytest.importorskip("torch", reason="PyTorch is not here: `nox -s gpu` installs it")
+    rules_torch = pytest.importorskip("rules_torch", reason="the plugin is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    own = torch.nn.Linear(3, 2).double()
+    there = torch.nn.Linear(3, 2).double()
+    there.load_state_dict(own.state_dict())
+    there.cuda()
+
+    def on_gpu(x):
+        return there(x.cuda())
+
+    f, g = rules_torch.numpy(own), rules_torch.numpy(on_gpu)
+    np.testing.assert_allclose(g(X), f(X), rtol=1e-12)
+    found, want = (hessian(lambda x: np.sum(h(x) ** 2))(X) for h in (g, f))
+    np.testing.assert_allclose(found, want, rtol=1e-10)
