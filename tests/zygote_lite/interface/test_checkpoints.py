@@ -10,7 +10,7 @@ import pytest
 
 from rulescore import RuleSet
 from tests.zygote_lite.checks.comparing import assert_close
-from zygote_lite import checkpoint, grad, gradient, hvp, testing, value_and_grad, vjp
+from zygote_lite import checkpoint, grad, gradient, hvp, jvp, testing, value_and_grad, vjp
 from zygote_lite.errors import DifferentiationError
 
 X, Y = np.array([0.3, 0.4, 0.5]), np.array([0.6, -0.8, 1.0])
@@ -252,3 +252,16 @@ def test_memory_is_that_of_one_part():
         return x
 
     assert peak(checkpoint(step)) < 0.5 * peak(step)
+
+
+def test_forward_mode_goes_over_nested_checkpoints_that_have_code():
+    inside = checkpoint(lambda u: np.sum(np.sin(u) ** 2))
+    nested, x, v = checkpoint(lambda x: inside(x * 2) * x[0]), np.array([0.3, 0.4]), np.ones(2)
+
+    def plain(x):
+        return np.sum(np.sin(x * 2) ** 2) * x[0]
+
+    for _ in range(4):
+        grad(nested)(x)
+    np.testing.assert_allclose(jvp(nested, (x,), (v,)), jvp(plain, (x,), (v,)))
+    np.testing.assert_allclose(hvp(nested)(x, v), hvp(plain)(x, v))

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zygote_lite._nested.gradients import inside_run
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.text.spell import spelled
 from zygote_lite._specialize.typed.facts import MANY, ONE, ArrayOf, ListOf, Scalar, may_be_complex
@@ -17,6 +18,7 @@ _vdot = np.vdot._implementation  # type: ignore[attr-defined]
 _NEGATED = {"is": "is not", "is not": "is", "==": "!=", "!=": "==", "not in": "in"}
 
 
+@inside_run  # whoever records a reverse pass that code answers has no use for its test
 def is_finite(x: np.ndarray) -> bool:
     """Return whether all entries are finite."""
     small = x.size < _LARGE_PRODUCT
