@@ -18,11 +18,13 @@ _vdot = np.vdot._implementation  # type: ignore[attr-defined]
 _NEGATED = {"is": "is not", "is not": "is", "==": "!=", "!=": "==", "not in": "in"}
 
 
-@inside_run  # whoever records a reverse pass that code answers has no use for its test
 def is_finite(x: np.ndarray) -> bool:
     """Return whether all entries are finite."""
     small = x.size < _LARGE_PRODUCT
     return (small and math.isfinite(abs(_vdot(x, x)))) or bool(np.isfinite(x).all())
+
+
+inside_run(is_finite)  # who records a reverse pass that code answers has no use for its test
 
 
 class Test(NamedTuple):
