@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate as si
 
+from rules_scipy.shared.steps.collocation import long_steps, stages_of
 from tests.rules_scipy.tiers import compare
 from zygote_lite import NoRuleError, grad, gradient, hessian
 
@@ -268,3 +269,62 @@ def test_a_right_hand_side_may_return_what_it_was_given(method, rate):
     k = np.array([0.5])
     for _ in range(3):
         assert gradient(end, k)[0] == pytest.approx([2.0 * end(k)], rel=1e-2)  # it is linear
+
+
+KNOTS = np.linspace(0, 1, 65)
+DECAY = lambda t: np.exp(-np.outer(t, [1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("error", "rtol", "steps"), [(0.0, 1e-4, 8), (0.0, 1e-12, 32), (1e-6, 1e-9, 64)]
+)
+def test_steps_are_as_long_as_the_solution_is_exact(error, rtol, steps):
+    at = lambda t: DECAY(t) + error * np.sign(np.sin(1e4 * t))[:, None]
+    found = long_steps(KNOTS, lambda t, y: -y * [1.0, 2.0], np.ones(2), at, rtol, 0.0)
+    np.testing.assert_array_equal(found[0], KNOTS[:: 64 // steps])
+    np.testing.assert_array_equal(found[1], at(stages_of(found[0])))
+
+
+def test_long_steps_are_divided_where_the_solution_is_more_exact():
+    f = lambda t, y: -y * [1.0, 2.0]
+    ends, _ = long_steps(np.array([0.0, 0.5, 1.0]), f, np.ones(2), DECAY, 1e-9, 0.0)
+    np.testing.assert_array_equal(ends, np.linspace(0, 1, 9))
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-8])
+def test_gradients_are_as_exact_as_the_solution(rtol):
+    def swing(t, y, p):
+        return np.array([y[1], -p[0] * y[0] - p[1] * y[0] ** 3])
+
+    def end(p, solve=True, rtol=rtol):
+        if solve:
+            return si.solve_ivp(swing, (0, 4.0), [1.5, 0.0], "LSODA", args=(p,), rtol=rtol,
+                                atol=rtol / 1e3).y[0, -1]  # fmt: skip
+        return si.odeint(swing, [1.5, 0.0], [0.0, 4.0], (p,), tfirst=True, rtol=rtol,
+                         atol=rtol / 1e3)[-1, 0]  # fmt: skip
+
+    p = np.array([1.5, 0.8])
+    exact = [(end(p + h, rtol=1e-12) - end(p - h, rtol=1e-12)) / 2e-5 for h in 1e-5 * np.eye(2)]
+    for solve in (True, False):
+        found = gradient(end, p, solve)[0]
+        np.testing.assert_allclose(found, exact, rtol=100 * rtol)
+
+
+def test_a_critical_time_ends_a_step():
+    def end(c):
+        rate = lambda y, t: -c * y * (1 + (t > 1))
+        return si.odeint(rate, [1.0], [0.0, 2.0], tcrit=[1.0], rtol=1e-10, atol=1e-12)[-1, 0]
+
+    assert gradient(end, 1.3)[0] == pytest.approx(-3 * np.exp(-3.9), rel=1e-6)
+
+
+def test_times_between_steps_are_as_exact():
+    fall = lambda y, t: [y[1], -np.sin(y[0])]
+    at = lambda t: si.odeint(fall, [1.0, 0.3], t, rtol=1e-11, atol=1e-12)[1:, 0]
+    t = np.array([0.3, 1.0, 1.5, 2.0])
+    h = 1e-4 * np.eye(4)
+    w = np.array([0.3, -1.0, 0.6])
+    expected = [
+        w @ (8 * (at(t + e) - at(t - e)) - at(t + 2 * e) + at(t - 2 * e)) / 12e-4 for e in h
+    ]
+    np.testing.assert_allclose(gradient(lambda t: w @ at(t), t)[0], expected, atol=3e-9)

@@ -15,7 +15,13 @@ from rules_scipy.shared.solvers import (
     refuse_unless_tuple,
     solver,
 )
-from rules_scipy.shared.steps.collocation import Along
+from rules_scipy.shared.steps.collocation import (
+    Along,
+    along_pieces,
+    interpolated,
+    knots_of,
+    long_steps,
+)
 from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
 
@@ -27,6 +33,8 @@ IMPLICIT = {"Radau": si.Radau, "BDF": si.BDF, "LSODA": si.LSODA}
 MULTISTEP = (si.BDF, si.LSODA)
 DEGREE = 12  # of no interpolant it is higher
 WATCHED = 16  # values of a right-hand side, of which it is seen whether they are overwritten
+NOTHING_DONE = "Nothing was done; the integration time was 0."
+TOLERANCE = 1.49012e-8  # that of `odeint`
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 
 
@@ -42,13 +50,17 @@ def _(ad, given):
     if y.sol is not None and method in MULTISTEP:
         y.sol = si.OdeSolution(y.sol.ts, y.sol.interpolants, alt_segment=True)
     span, first, args = given["t_span"], vector(given["y0"]), as_entries(given["args"])
-    rate = rate_of(ad, given["fun"], args, by_columns if vectorized else as_vector)
+    read = by_columns if vectorized else as_vector
+    rate = rate_of(ad, given["fun"], args, read)
     if y.success and is_explicit:
         asked = None if dense else () if t_eval is None else t_eval
         steps = Steps(rate, span, first, times, Tableau(method), asked)
     elif y.success:
-        pieces = without_second(pieces, given["fun"], span, first, args)
-        steps = Along(rate, span, first, pieces)
+        of = given["fun"], span, first, args
+        asked = () if t_eval is None else t_eval
+        steps = Along(
+            rate, *without_second(method, pieces, times, asked, read, *of, options_of(given))
+        )
 
     def pullback(dy):
         dvalues, dtimes, dsol = parts_of(dy, si.solve_ivp, ("y", "t", "sol"))
@@ -61,7 +73,8 @@ def _(ad, given):
             dwithin = np.zeros((len(first), len(at)))
         if dsol is not None:
             at, dwithin = np.append(at, dsol.times), np.hstack([dwithin, dsol.values])
-        dspan, dy0, dat, (df, *dargs) = steps.pulled(dvalues if between else None, at, dwithin)
+        asked = (dvalues if between else None, at, dwithin) if is_explicit else (at, dwithin)
+        dspan, dy0, dat, (df, *dargs) = steps.pulled(*asked)
         dt = np.zeros(len(y.t)) if between else dat[: len(y.t)]
         dt = dt if dtimes is None else dt + dtimes
         if t_eval is None:
@@ -86,38 +99,69 @@ def options_of(given):
 rule.constant(options_of)
 
 
-@solver(rule, si.odeint, by=("func", "y0", "t", "args"), without=("Dfun",))
-def _(ad, y, given):
+@solver(rule, si.odeint, by=("func", "y0", "t", "args"), without=("Dfun",), whole=True)
+def _(ad, given):
     refuse_unless_tuple(si.odeint, given["args"])
-    t, args, first = given["t"], given["args"], np.ravel(vector(given["y0"]))
-    read = as_vector if given["tfirst"] else value_first
-    bounds = {name: given[name] for name in ("rtol", "atol", "hmax")}
-    pieces = solved_again(given["func"], read, first, t, args, bounds)
-    rate = rate_of(ad, given["func"], args, read)
-    steps = None if pieces is None else Along(rate, (t[0], t[-1]), first, pieces)
+    f, t, args, first = given["func"], given["t"], given["args"], np.ravel(vector(given["y0"]))
+    asked, begin = [], 0 if given["tfirst"] else 1
+
+    def noting(*xs):
+        asked.append(xs[begin])
+        return f(*xs)
+
+    y, info = si.odeint(**{**given, "func": noting, "full_output": True})
+    done = is_whole(info)
+    if done:
+        knots = knots_of(asked, t[0], t[-1])
+        read = as_vector if given["tfirst"] else value_first
+        along = solved_again(knots, lambda t, x: read(f, t, x, *args), first, given)
+        steps = Along(rate_of(ad, f, args, read), *along)
 
     def pullback(dy):
         (dvalues,) = entries_of(dy, si.odeint, bool(given["full_output"]), (0,))
         if dvalues is None:
             return {}
-        refuse_ended(si.odeint, steps is not None)
-        (dbegin, dend), dy0, dt, (df, *dargs) = steps.pulled(None, t, np.transpose(dvalues))
+        refuse_ended(si.odeint, done)
+        (dbegin, dend), dy0, dt, (df, *dargs) = steps.pulled(t, np.transpose(dvalues))
         dt[0], dt[-1] = dt[0] + dbegin, dt[-1] + dend
         found = {"y0": dy0, "t": dt, "args": dargs}
         return {"func": df, **{name: like(d, given[name]) for name, d in found.items()}}
 
-    return pullback
+    return (y, info) if given["full_output"] else y, pullback
 
 
-def solved_again(f, read, first, t, args, bounds):
-    """Return the interpolants of a solution by LSODA, or `None` where it does not reach the end."""
-    noting, _, pieces = noting_steps(si.LSODA, True)
-    rtol, atol = (1.49012e-8 if bounds[name] is None else bounds[name] for name in ("rtol", "atol"))
-    found = noting(lambda s, x: read(f, s, x, *args), float(t[0]), first, float(t[-1]),
-                   rtol=rtol, atol=atol, max_step=bounds["hmax"] or np.inf)  # fmt: skip
-    while found.status == "running":
-        found.step()
-    return pieces if found.status == "finished" else None
+def solved_again(knots, f, first, given):
+    """Return steps along a solution by `odeint`, which is solved once more to know the stages.
+
+    Where that fails, as it may between critical times, `LSODA` solves it.
+    """
+    t, pieces = given["t"], []
+    rtol, atol = (TOLERANCE if given[name] is None else given[name] for name in ("rtol", "atol"))
+
+    def at(times):
+        if not pieces:
+            if given["tcrit"] is None:
+                again = {**given, "t": np.append(knots[:1], times), "full_output": True}
+                values, info = si.odeint(**again)
+                if is_whole(info):
+                    return values[1:]
+            noting, _, found = noting_steps(si.LSODA, True)
+            solver = noting(f, float(t[0]), first, float(t[-1]), rtol=rtol, atol=atol)
+            while solver.status == "running":
+                solver.step()
+            refuse_ended(si.odeint, solver.status == "finished")
+            pieces.extend(found)
+        return interpolated(pieces, times)
+
+    if given["tcrit"] is not None:
+        at(knots[1:])
+        knots = np.array([float(t[0]), *[piece.t for piece in pieces]])
+    return long_steps(knots, f, first, at, rtol, atol, t)
+
+
+def is_whole(info):
+    """Return whether `odeint` has reached the last time."""
+    return info["message"] in ("Integration successful.", NOTHING_DONE)
 
 
 def refuse_ended(f, is_whole):
@@ -205,9 +249,16 @@ def rate_of(ad, f, args, read):
     return rate
 
 
-def without_second(pieces, *given):
-    """Return what a solution is interpolated by: it is computed, and has no derivative."""
-    return pieces
+def without_second(method, pieces, times, asked, read, f, span, first, args, options):
+    """Return steps along a solution, and the values there, which have no second derivative.
+
+    Steps of `LSODA`, whose order changes, are chosen anew.
+    """
+    if method is not si.LSODA or not pieces:
+        return along_pieces(pieces, span, first)
+    return long_steps(knots_of(times, *span), lambda t, x: read(f, t, x, *args), first,
+                      lambda times: interpolated(pieces, times),
+                      options.get("rtol", 1e-3), options.get("atol", 1e-6), asked)  # fmt: skip
 
 
 @rule(without_second, solved_again)
