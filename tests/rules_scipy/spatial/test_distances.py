@@ -67,3 +67,13 @@ def test_refusals(what, f):
     for mode in (compared, contextlib.nullcontext):  # both tiers refuse
         with mode(), pytest.raises(DifferentiationError, match=what):
             gradient(f, abs(POINTS))
+
+
+def test_indices_of_the_points_that_are_farthest_are_a_choice():
+    def loss(x):
+        return sum([1.0 * entry for entry in sd.directed_hausdorff(x, OTHERS)])
+
+    alone = gradient(lambda x: sd.directed_hausdorff(x, OTHERS)[0], POINTS)[0]
+    for mode in (compared, contextlib.nullcontext):
+        with mode():
+            np.testing.assert_array_equal(gradient(loss, POINTS)[0], alone)
