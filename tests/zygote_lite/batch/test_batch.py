@@ -357,3 +357,25 @@ def test_a_function_with_a_scalar_rule_is_called_once_if_it_is_elementwise(rules
         told = str(explain(vmap(f), x))
         assert (why or "entry by entry") in told
     assert_close(vmap(grad(cubed))(S), 3 * S**2)
+
+
+def test_a_copy_may_be_changed_and_a_list_from_outside_may_not():
+    kept = {"seen": []}
+
+    def copies(x):
+        d, xs = {"a": x}, [x]
+        e, ys = d.copy(), xs.copy()
+        e["b"] = x * 2.0
+        ys.append(x * 3.0)
+        ys[0] = 5.0
+        return e["b"] + sum(ys) + xs[0] + len(d)
+
+    def keeps(x):
+        kept.get("seen").append(1.0)
+        return x * 2.0
+
+    xs = np.array([1.0, 2.0])
+    assert_close(vmap(copies)(xs), np.array([copies(x) for x in xs]))
+    assert "a loop" not in str(explain(vmap(copies), xs))
+    assert_close(vmap(keeps)(xs), 2.0 * xs)
+    assert kept["seen"] == [1.0, 1.0]  # it ran for each entry
