@@ -299,6 +299,21 @@ def test_a_batch_norm_in_train_mode_is_refused():
     assert np.allclose(dx, 2 * X, rtol=1e-4)
 
 
+def test_modules_that_put_another_buffer_in_the_place_of_one_are_refused():
+    class Counting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.ones(()))
+
+        def forward(self, t):
+            self.calls = self.calls + 1
+            return (t * self.calls).sum()
+
+    model = rules_torch.numpy(Counting())
+    with pytest.raises(REFUSALS, match="writes its buffers"):
+        gradient(lambda x: model(x), X)
+
+
 def test_dropout_has_the_gradient_of_its_draw():
     f = rules_torch.numpy(torch.nn.Dropout(0.5))
     torch.manual_seed(1)

@@ -46,10 +46,10 @@ class Numpy(Foreign):
             )
         refuse_state(self.f)
         is_module = isinstance(self.f, torch.nn.Module)
-        buffers = [*self.f.buffers()] if is_module else []
-        before = [b._version for b in buffers]
+        buffers = [*self.f.buffers()] if is_module else []  # held, so that no other has their place
+        before = versions(buffers)
         given, y = called(self.f, xs, options, True)
-        if before != [b._version for b in buffers]:
+        if is_module and before != versions(self.f.buffers()):
             raise RuntimeError(f"{self.name} writes its buffers: call `module.eval()`")
         value = values(self, y)
         operands = [Parameters(self.f) if is_module else None, *map(Argument, xs, given)]
@@ -257,6 +257,11 @@ def array_of(call, t):
 def as_array(t):
     """Return a tensor as an array that nobody else holds."""
     return None if t is None else t.numpy(force=True).copy()
+
+
+def versions(buffers):
+    """Return what changes where a buffer is written, or another tensor takes its place."""
+    return [(id(b), b._version) for b in buffers]
 
 
 def refuse_state(f):

@@ -92,6 +92,21 @@ def test_smooth_integrands_are_differentiated_at_the_nodes_of_one_rule():
     assert counts[1] < 6 * counts[0]
 
 
+def peaked(x, a):
+    return (x + 1) * np.exp(-(((x - a) / 0.01) ** 2))
+
+
+PEAKS = {
+    "quad": lambda a: si.quad(peaked, -1, 1, (a,))[0],
+    "dblquad": lambda a: si.dblquad(lambda y, x: peaked(y, a), 0, 1, -1, 1)[0],
+}
+
+
+@pytest.mark.parametrize("name", PEAKS)
+def test_peaks_whose_derivative_is_zero_at_all_nodes(name):
+    np.testing.assert_allclose(gradient(PEAKS[name], 0.0)[0], 0.01 * np.sqrt(np.pi), rtol=1e-9)
+
+
 SAMPLES = {
     "simpson": lambda y: si.simpson(y, x=np.arange(5.0) ** 2),
     "romb": lambda y: si.romb(y**2),

@@ -78,15 +78,15 @@ class Inside:
         units = np.eye(np.size(y)).reshape(-1, *np.shape(y))
 
         def integrand(x):
-            _, back = ad(f, x, *args)
+            value, back = ad(f, x, *args)
             rows = [self.flat.vector(without_variable(back(unit[()]))) for unit in units]
-            return np.concatenate(rows)
+            return np.concatenate(rows), np.ravel(value)
 
         options = {
             name: stop_gradient(given[name]) for name in ("epsabs", "epsrel", "limit", "points")
         }
         ends = given["a"], given["b"]
-        found = self.flat.settled(lambda: integral(self.flat, integrand, *ends, **options))
+        found, _ = self.flat.settled(lambda: integral(self.flat, integrand, *ends, **options))
         self.rows = found.reshape(len(units), -1)
 
     def pulled(self, dvalue):
@@ -101,18 +101,33 @@ def without_variable(found):
 
 
 def integral(flat, integrand, a, b, quadrature="gk21", **options):
-    """Return the integral of a function that gives vectors, which `flat` writes.
+    """Return the integrals of cotangents, and of values, about as they are.
 
     The rule on the whole interval is enough if its estimate of the error is small, as it is for
-    `quad`; `quad_vec` always halves the interval.
+    `quad`; `quad_vec` always halves the interval. The values tell of what the cotangents hide: a
+    peak at a node, where its derivative is zero.
+
+    Arguments:
+        flat: what writes the cotangents as vectors.
+        integrand: the function that returns the vector of cotangents, and that of values.
+        a, b: the limits.
     """
     if not flat.is_begun:
         integrand(middle(a, b))  # so that quad_vec begins with all parts of the cotangents
+    counts = []
+
+    def both(x):
+        cotangents, values = integrand(x)
+        counts.append(len(cotangents))
+        return np.concatenate([cotangents, values])
+
     once = {**options, "limit": 1}
-    found, error = si.quad_vec(integrand, a, b, quadrature=quadrature, **once)
-    if error <= max(options.get("epsabs", 0.0), WITHIN * np.linalg.norm(found)):
-        return found
-    return si.quad_vec(integrand, a, b, quadrature=quadrature, **options)[0]
+    found, error = si.quad_vec(both, a, b, quadrature=quadrature, **once)
+    cotangents, values = found[: counts[-1]], found[counts[-1] :]
+    if error <= max(options.get("epsabs", 0.0), WITHIN * np.linalg.norm(cotangents)):
+        return cotangents, values
+    found = si.quad_vec(lambda x: integrand(x)[0], a, b, quadrature=quadrature, **options)
+    return found[0], values
 
 
 def middle(a, b):
@@ -151,7 +166,7 @@ def of_nested(ad, f, given, ranges, limits):
         limits: the names of these, one after the other, if they are arguments of their own.
     """
     inside = Nested(ad, given["func"], as_arguments(given["args"] or ()))
-    found = inside.flat.settled(lambda: inside.cotangents(ranges))
+    found, _ = inside.flat.settled(lambda: inside.cotangents(ranges))
 
     def pullback(dy):
         (dvalue,) = entries_of(dy, f, True, (0,))
@@ -183,22 +198,25 @@ class Nested:
         self.flat = Flat()  # of cotangents of `f`, of `args`, and of each range
 
     def cotangents(self, ranges, later=()):
-        """Return the cotangents for given values of the later variables, as a vector."""
+        """Return the cotangents for given values of the later variables, as a vector.
+
+        The second result is the value, about as it is.
+        """
         *inner, of_last = ranges
         lower, upper = limits_of(of_last, self.args, later)
 
         def integrand(x):
             if inner:
                 return self.cotangents(inner, (x, *later))
-            _, back = self.ad(self.f, x, *later, *self.args)
+            value, back = self.ad(self.f, x, *later, *self.args)
             df, *dxs = back(1.0)
-            return self.flat.vector((df, tuple(dxs[1 + len(later) :])))
+            return self.flat.vector((df, tuple(dxs[1 + len(later) :]))), np.ravel(value)
 
         at = lambda x: nested(self.f, inner, self.args, (x, *later))
         ends = [-end(at, lower, ()), end(at, upper, ())]
         at_ends = self.of_limits(of_last, ends, later, len(inner))
-        inside = integral(self.flat, integrand, lower, upper, "gk15")  # the least evaluations
-        return inside + self.flat.vector(at_ends)
+        inside, value = integral(self.flat, integrand, lower, upper, "gk15")  # few evaluations
+        return inside + self.flat.vector(at_ends), value
 
     def of_limits(self, of_one, ends, later, position):
         """Return the cotangents of what gives the limits of a variable, for those of the limits."""

@@ -7,6 +7,7 @@ from scipy.sparse import linalg as spl
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.sparse_systems import DATA, WHOLE, N, W, agrees, matrix, symmetric
+from tests.rules_scipy.tiers import differences
 from zygote_lite import DifferentiationError, gradient
 
 
@@ -44,6 +45,19 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_spectra(name):
     agrees(PROGRAMS[name], name == "values")
+
+
+def test_one_of_two_values_that_are_conjugate():
+    """SciPy may find the other one where no vectors are asked for."""
+    rows = np.random.default_rng(1).normal(size=(7, 7))
+    a = sp.csr_array(np.where(abs(rows) < 0.5, 0.0, rows) + np.diag(np.arange(1.0, 8.0)))
+
+    def sizes(v):
+        a_of = sp.csr_array((v, a.indices, a.indptr), shape=a.shape)
+        found = spl.eigs(a_of, 3, which="SM", return_eigenvectors=False, v0=np.ones(7))
+        return np.abs(found) @ W[:3]
+
+    np.testing.assert_allclose(gradient(sizes, a.data)[0], differences(sizes, a.data), atol=1e-6)
 
 
 def test_what_has_no_derivative_is_refused():

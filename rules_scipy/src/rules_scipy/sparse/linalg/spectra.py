@@ -123,6 +123,8 @@ def _(A: Matrix, k=6, M=None, *, return_eigenvectors=True, **options):
     y = w, v
     if not return_eigenvectors:  # SciPy has them in an order of its own
         y = spl.eigs(A, k, return_eigenvectors=False, **options)
+        if np.isrealobj(A):  # and of two that are conjugate it may have the other one
+            w, v = np.append(w, np.conj(w)), np.hstack([v, np.conj(v)])
         at = [np.argmin(np.abs(w - value)) for value in y]
         w, v = w[at], v[:, at]
 
