@@ -1,5 +1,6 @@
 """The advice of a refusal runs when it is pasted: then the rule that it declares answers."""
 
+import json
 import math
 import re
 import textwrap
@@ -10,7 +11,7 @@ import pytest
 from scipy import interpolate, ndimage, signal, spatial
 
 from rulescore import RuleError
-from zygote_lite import NoRuleError, grad, gradient
+from zygote_lite import NoRuleError, grad, gradient, hvp
 from zygote_lite._tape import refusal
 from zygote_lite._tape.advice import rule_to_paste
 from zygote_lite._tape.refusal import _without_rule, hook_refusal
@@ -42,7 +43,7 @@ REFUSED = {
 
 
 def rule_in(error):
-    (found,) = re.findall(r"declare it:\n\n(.*?)\n\n\[ZL001\]$", str(error), re.DOTALL)
+    (found,) = re.findall(r"declare it:\n\n(.*?)\n\n\[ZL00[14]\]$", str(error), re.DOTALL)
     return textwrap.dedent(found)
 
 
@@ -93,6 +94,50 @@ def test_a_near_miss_names_the_rule_and_the_argument():
         grad(lambda x: np.sum(np.bincount(np.arange(3), (x, x, x))))(0.5)
     with pytest.raises(NoRuleError, match=r"takes list \| tuple as argument 0, and it is set"):
         grad(lambda x: math.prod({x}))(0.5)
+
+
+def gamma(x):
+    return np.random.default_rng(0).gamma(x, size=3)
+
+
+@pytest.mark.parametrize(
+    ("f", "told"),
+    [
+        (lambda x: signal.remez(11, [0, x, 0.2, 0.5], [1, 0]), "scipy.signal.remez has no rule"),
+        (gamma, "numpy.random.Generator.gamma of"),
+    ],
+)
+def test_what_could_be_differentiated_gets_a_rule_of_public_names(f, told):
+    with pytest.raises(NoRuleError, match=re.escape(told)) as refused:
+        gradient(lambda x: np.sum(f(x)), 0.1)
+    rule = rule_in(refused.value)
+    assert "._" not in rule
+    space = {}
+    exec(rule, space)
+    try:
+        with pytest.raises(NotImplementedError, match="return the cotangents of "):
+            gradient(lambda x: np.sum(f(x)), 0.1)
+    finally:
+        space["rule"].unregister()
+
+
+def test_a_reason_for_good_comes_without_a_rule():
+    with pytest.raises(NoRuleError, match=r"its value is a step function of the image \[ZL004\]$"):
+        gradient(lambda x: np.sum(ndimage.distance_transform_edt(x)), X)
+
+
+def test_json_of_a_text_of_active_numbers_is_named_as_the_user_knows_it():
+    with pytest.raises(NoRuleError, match=r"json\.loads of \(str\) makes numbers .* \[ZL007\]$"):
+        grad(lambda x: json.loads(f"[{x}]")[0])(0.5)
+
+
+@pytest.mark.parametrize("calls", [1, 4])
+def test_a_vector_that_does_not_fit_is_not_called_a_cotangent(calls):
+    product = hvp(lambda x: np.sum(x**3))
+    for _ in range(calls - 1):
+        product(X, X)
+    with pytest.raises(TypeError, match=r"^the vector given to hvp of <lambda> .* \[ZL031\]$"):
+        product(X, np.ones(2))
 
 
 def of_library(name, text):

@@ -296,7 +296,8 @@ class RuleSet:
     def without_rule(self, reason: str, *names: str) -> None:
         """Record why functions, given by names such as `numpy.copyto`, have no rule.
 
-        `python -m rulescore list --missing` shows the reason.
+        `python -m rulescore list --missing` shows the reason. If it ends with "yet", a derivative
+        exists, and an AD may show the user how to declare the rule.
         """
         self.reasons.update(dict.fromkeys(names, reason))
 

@@ -30,6 +30,7 @@ from zygote_lite._tape.seeds import (
     stack_rows,
     units,
 )
+from zygote_lite._tape.validate import check_fit
 from zygote_lite.derivatives import Passed, by_name
 from zygote_lite.modes import InternalError, TierMismatch
 
@@ -163,13 +164,15 @@ def hvp(
     """
     argnums = _spelled(argnums, argnum)
     derivative = grad(f, argnums)
+    name = getattr(f, "__name__", repr(f))
 
     @inside(functools.partial(inside_hvp, f, derivative, argnums))
     @transformed_first(PlainCalls(original(f), argnums, PRODUCT), f, _product_whole)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
         active = ActiveArguments(f, argnums, len(arguments), kws)
-        _, back = recorded(active.flags, derivative, tuple(arguments), kws)
+        slope, back = recorded(active.flags, derivative, tuple(arguments), kws)
+        check_fit(v, slope, f"hvp of {name}", "vector", "gradient")
         return hessian_product_of(back(v), (*arguments, *kws.values()), active)
 
     mark_derivative(hessian_times_vector, Verb.HVP, f, argnums)

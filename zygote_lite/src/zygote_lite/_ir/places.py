@@ -26,11 +26,20 @@ def name_of(f: Any) -> str:
         name = str(name).removeprefix("function ")
         module = rulescore.home_of(f)
     if isinstance(f, np.ufunc) or "._" in str(module):
-        module = rulescore.home_of(f) or module
+        module = _public_of(str(rulescore.home_of(f) or module), str(name))
     if isinstance(f, np.ufunc) and module is None:
         return f"the ufunc {name}"  # of a library that it does not tell
     module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
     return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
+
+
+def _public_of(module: str, name: str) -> str | None:
+    """Return the public module above a private one if it has the same class or function."""
+    public, _, rest = module.partition("._")
+    head = name.partition(".")[0]
+    own = getattr(sys.modules.get(module), head, None)
+    is_there = own is not None and getattr(sys.modules.get(public), head, None) is own
+    return public if rest and is_there else None if module == "None" else module
 
 
 _HERE = tuple(

@@ -117,8 +117,9 @@ def _import_of(f: Any) -> tuple[str, str] | None:
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
     owner = getattr(f, "__objclass__", None)
     own = getattr(f, "__module__", None)
-    public = own.partition("._")[0] if isinstance(own, str) else None
-    for module in (home_of(f), public, own, getattr(owner, "__module__", None)):
+    private = (home_of(f), own, getattr(owner, "__module__", None))
+    public = [module.partition("._")[0] for module in private if isinstance(module, str)]
+    for module in (*public, *private):
         if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
             continue
         try:
@@ -165,7 +166,10 @@ def _annotation(x: Any) -> tuple[str, str]:
     if found is cls and cls.__module__ != "__main__":
         if cls.__module__ == "numpy":
             return f"np.{cls.__qualname__}", "import numpy as np"
-        return cls.__qualname__, f"from {cls.__module__} import {cls.__qualname__}"
+        public = cls.__module__.partition("._")[0]  # of Generator: numpy.random
+        is_there = getattr(sys.modules.get(public), cls.__qualname__, None) is cls
+        module = public if is_there else cls.__module__
+        return cls.__qualname__, f"from {module} import {cls.__qualname__}"
     return ("None" if x is None else "object"), ""
 
 

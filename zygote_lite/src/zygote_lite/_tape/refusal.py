@@ -4,6 +4,7 @@ import array
 import decimal
 import fractions
 import io
+import json
 import sys
 import textwrap
 import time
@@ -83,6 +84,8 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
     """Return the error for a function that a gradient passes, and that has no rule."""
     if any(map(is_stream, xs[:1])):
         return read_refusal(f, xs)
+    if type(f).__module__ == "_json":  # all that Python's own readers of JSON end in
+        return text_refusal(json.loads, xs[:1])
     named = [f"{name}={type(x).__name__}" for name, x in (kws or {}).items()]
     given = ", ".join([*(type(x).__name__ for x in xs), *named])
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
@@ -105,8 +108,12 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
     place, name, module = outside or (where(), name_of(f), "")
     why = reason_of(name)
     if why is not None:
+        called = call_by_user() if outside else (f, xs, kws or {})
+        is_possible = why.endswith(" yet")  # as `RuleSet.without_rule` says
+        rule = rule_to_paste(*called) if called is not None and is_possible else None
         return Fault.UNKNOWN_DERIVATIVE(
             f"{place}: {name} has no rule, and a gradient passes through it: {why}"
+            + ("" if rule is None else f"; declare it:\n\n{textwrap.indent(rule, '    ')}\n\n")
         )
     if outside is not None:
         called = call_by_user()

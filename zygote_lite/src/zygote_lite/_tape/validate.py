@@ -53,8 +53,8 @@ def check_fit(dy: Any, y: Any, back: Any, what: str = "cotangent", of: str = "va
     else:
         return
     if not fits:
-        raise (Fault.TANGENT if what == "tangent" else Fault.COTANGENT)(
-            f"the {what} given to {back!r} is {describe(dy)}, and the {of} is {describe(y)}: "
+        raise (Fault.COTANGENT if what == "cotangent" else Fault.TANGENT)(
+            f"the {what} given to {back} is {describe(dy)}, and the {of} is {describe(y)}: "
             "they must have the same shape and structure"
         )
     if kind >= TUPLE:
