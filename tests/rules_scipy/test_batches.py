@@ -17,11 +17,14 @@ M = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]]) + np.arange(4)
 ] * np.eye(3)
 B = np.arange(12.0).reshape(4, 3)
 
-SAMPLES = B**2 - 3 * B  # of functions that have batching rules, and no other
-WITHOUT_RULES = [
-    (f, (SAMPLES.T,), {"axis": 0})
-    for f in (si.trapezoid, si.simpson, si.cumulative_trapezoid, si.cumulative_simpson)
-]
+SAMPLES = B**2 - 3 * B
+BESIDE = [  # of batching rules in modules that hold nothing else, and so have no examples
+    *((f, (SAMPLES.T,), {"axis": 0})
+      for f in (si.trapezoid, si.simpson, si.cumulative_trapezoid, si.cumulative_simpson)),
+    *((f, (M[0],), {}) for f in (sl.cholesky, sl.cho_factor, sl.lu_factor)),
+    (sl.cho_solve, ((M[0], True), B[0]), {}),
+    (sl.lu_solve, (sl.lu_factor(M[0]), M[1]), {"trans": 1}),
+]  # fmt: skip
 
 
 def by_cholesky(a, b):
@@ -85,7 +88,7 @@ def test_all_examples():
         for f, xs, options in ruleset.examples if of_set else ():
             given = {name: x for name, x in options.items() if not name.startswith("check_")}
             reached.add(getattr(check_batched(f, *xs, **given), "body", None))
-    for f, xs, options in WITHOUT_RULES:
+    for f, xs, options in BESIDE:
         reached.add(getattr(check_batched(f, *xs, **options), "body", None))
     assert len(rules) >= 55
     assert rules - reached == set()

@@ -28,6 +28,7 @@ SECTIONS = {
     "scipy.linalg": (
         "bands",
         "basic",
+        "batches",
         "blas",
         "equations",
         "factored",
