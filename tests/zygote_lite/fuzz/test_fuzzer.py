@@ -48,9 +48,8 @@ def test_programs_without_a_file(tmp_path, monkeypatch):
     for seed in range(WITHOUT_FILE):
         assert not examine(fuzzer.program(seed), fuzzer.inputs(seed), tmp_path, counts)
     assert counts["right"] >= 0.6 * WITHOUT_FILE, counts
-    assert counts["loud"] <= 0.25 * WITHOUT_FILE, (
-        counts
-    )  # `match`, and jumps out of nested `finally`
+    # `match`, and jumps out of nested `finally`, are loud
+    assert counts["loud"] <= 0.25 * WITHOUT_FILE, counts
 
 
 def test_programs_from_choices(tmp_path):
