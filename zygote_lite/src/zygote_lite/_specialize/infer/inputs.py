@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 
 from zygote_lite._ir.source import compiled_by_numba
-from zygote_lite._specialize.infer import rows as _rows
 from zygote_lite._specialize.infer.effects.attributes import (
     assigned_global,
     known_once,
     read_at_entry,
 )
 from zygote_lite._specialize.infer.effects.draws import given_generator
+from zygote_lite._specialize.infer.iteration import rows as _rows
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import named as _named

@@ -6,11 +6,11 @@ import numpy as np
 
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
+from zygote_lite._specialize.infer.iteration.rows import item_of_rows
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
 from zygote_lite._specialize.infer.operations import active
-from zygote_lite._specialize.infer.rows import item_of_rows
 from zygote_lite._specialize.typed.abstract_eval import refuse_types, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.decisions import classes_of, is_of_numpy

@@ -15,6 +15,7 @@ from zygote_lite._ir.intrinsics import unpack
 from zygote_lite._specialize.infer.effects.texts import message
 from zygote_lite._specialize.infer.held.new_lists import list_repeated
 from zygote_lite._specialize.infer.iteration.known import Several, known_items, strict_zip
+from zygote_lite._specialize.infer.iteration.rows import number_of_rows
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
@@ -22,7 +23,6 @@ from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.arrays import open_mesh, parts_of_array, spread_arrays
 from zygote_lite._specialize.infer.models.lookups import by_known_name, contains
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
-from zygote_lite._specialize.infer.rows import number_of_rows
 from zygote_lite._specialize.normalize.exits import imported_member, imported_module
 from zygote_lite._specialize.normalize.handlers import raised_error
 from zygote_lite._specialize.normalize.tries import catches

@@ -16,6 +16,7 @@ from zygote_lite._activity.outputs import is_stream
 from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import known_once
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
+from zygote_lite._specialize.infer.iteration.rows import given_rows
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import fields as _fields
 from zygote_lite._specialize.infer.models import instances as _instances
@@ -35,7 +36,6 @@ from zygote_lite._specialize.infer.models.classes import (
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.infer.models.wholes import given_whole
-from zygote_lite._specialize.infer.rows import given_rows
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.decisions import is_abstract, is_without_hooks, kinds_in
 from zygote_lite._specialize.typed.effects import GENERATORS
