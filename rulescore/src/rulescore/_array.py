@@ -3,6 +3,7 @@
 import functools
 import operator
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from numbers import Number
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -72,3 +73,13 @@ def pattern(annotation: Any) -> Any:
         return _MEANT.get(annotation, annotation)
     except TypeError:  # it cannot be hashed
         return annotation
+
+
+def method_of_any_array(method: Any) -> Callable[..., Any]:
+    """Return a method of NumPy's arrays for arrays of other libraries too, which have their own."""
+    owner, name = method.__objclass__, method.__name__
+
+    def call(x: Any, /, *xs: Any, **options: Any) -> Any:
+        return (method if isinstance(x, owner) else getattr(type(x), name))(x, *xs, **options)
+
+    return call

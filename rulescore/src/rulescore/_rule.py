@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from rulescore._array import method_of_any_array
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import attribute, describe, name_of, type_name
 from rulescore._origin import Origin
@@ -41,6 +42,8 @@ class Rule:
         shifts: of a linear rule the names of the options that add a constant to its value.
         may_raise: whether its rule set says that pullbacks may raise.
         refuses: by position, the name of each argument without a known derivative, and why.
+        by_position: a function that takes the options by position, whose rule answers where one
+            of them is differentiated; or `None`.
         plugin: the name of the rule set.
         file, line: where the body was written.
         origin: where the rule was declared.
@@ -48,6 +51,7 @@ class Rule:
 
     __slots__ = (
         "body",
+        "by_position",
         "chooses",
         "due",
         "file",
@@ -98,12 +102,13 @@ class Rule:
         shifts: frozenset[str] = frozenset(),
         may_raise: bool = False,
         refuses: dict[int, tuple[str, str]] | None = None,
+        by_position: Callable[..., Any] | None = None,
         reverse: Callable[..., tuple[Any, ...]] | None = None,
     ) -> None:
         self.function = function
         self.primal: Callable[..., Any] = function if callable(function) else function.__get__
         if kind == "linear" and type(function) is MethodDescriptorType:
-            self.primal = _method_of_any_array(function)
+            self.primal = method_of_any_array(function)
         self.kind = kind
         self.types = types
         self.varargs = varargs
@@ -129,6 +134,7 @@ class Rule:
         # how many cotangents the pullback of the body has to give, `None` for one per argument
         self.due = len(types) if varargs is None else None
         self.refuses = refuses or {}
+        self.by_position = by_position
         # what a `Pullback` of this rule calls, with what the forward call saved
         self.reverse = reverse or (
             apply_instance_pullback if kind == "instance" else apply_pullback
@@ -196,16 +202,6 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"<{self.kind} rule {self.signature} from {self.place}>"
-
-
-def _method_of_any_array(method: Any) -> Callable[..., Any]:
-    """Return a method of NumPy's arrays for arrays of other libraries too, which have their own."""
-    owner, name = method.__objclass__, method.__name__
-
-    def call(x: Any, /, *xs: Any, **options: Any) -> Any:
-        return (method if isinstance(x, owner) else getattr(type(x), name))(x, *xs, **options)
-
-    return call
 
 
 def those_given(options: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import pytest
 from scipy import spatial
 from scipy.spatial import distance as sd
 
+from rules_scipy.shared.points.options import BY_WEIGHTS
+from rules_scipy.spatial.distances import STEPS
 from rulescore.testing import check_rrule
 from zygote_lite import gradient, hessian
 from zygote_lite.errors import DifferentiationError
@@ -55,7 +57,7 @@ def test_a_step_function_has_no_gradient():
 @pytest.mark.parametrize(
     ("what", "f"),
     [
-        ("option", lambda x: np.sum(sd.cdist(POINTS, OTHERS, w=x[0]))),
+        ("no rule that writes", lambda x: np.sum(sd.pdist(POINTS, w=x[0], out=np.zeros(3)))),
         (
             "cdist has no rule that writes",
             lambda x: np.sum(sd.cdist(x, x + 1, out=np.zeros((3, 3)))),
@@ -67,6 +69,66 @@ def test_refusals(what, f):
     for mode in (compared, contextlib.nullcontext):  # both tiers refuse
         with mode(), pytest.raises(DifferentiationError, match=what):
             gradient(f, abs(POINTS))
+
+
+TRUTHS = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 0], [0, 0, 1]])
+WIDE = np.sin(np.arange(12.0) ** 2).reshape(4, 3)
+W = np.array([0.5, 1.0, 2.0])
+OF_OPTIONS = [
+    *((name, "w", W, {}) for name in BY_WEIGHTS),
+    *(("minkowski", "w", W, {"p": p}) for p in (0.7, 1.0, 3.0, np.inf)),
+    *(("minkowski", "p", p, {}) for p in (0.7, 1.0, 2.0, 3.5)),
+    ("minkowski", "p", 3.5, {"w": W}),
+    ("seuclidean", "V", W, {}),
+    ("mahalanobis", "VI", np.diag(W) + [[0.1, 0.3, 0.0], [0.0, 0.2, 0.1], [0.2, 0.0, 0.0]], {}),
+]
+
+
+@pytest.mark.parametrize(("metric", "option", "at", "others"), OF_OPTIONS)
+def test_options_are_differentiated(metric, option, at, others):
+    data = TRUTHS if metric in STEPS else WIDE
+
+    def loss(x):
+        options = {option: x, **others}
+        pairs = sd.cdist(data[:3], data[1:], metric, **options)
+        return np.sum(np.sin(pairs)) + np.sum(np.exp(-sd.pdist(data, metric=metric, **options)))
+
+    steps = 1e-6 * np.eye(np.size(at)).reshape(-1, *np.shape(at))
+    slopes = np.reshape([(loss(at + e) - loss(at - e)) / 2e-6 for e in steps], np.shape(at))
+    for mode in (compared, contextlib.nullcontext):
+        with mode():
+            np.testing.assert_allclose(gradient(loss, at)[0], slopes, atol=1e-8)
+    flat = np.ravel(at)
+    if metric not in STEPS and others.get("p") != np.inf:
+        of_flat = hessian(lambda x: loss(x.reshape(np.shape(at)) if np.ndim(at) else x[0]))
+        again = [
+            np.ravel(gradient(loss, at + 10 * e)[0] - gradient(loss, at - 10 * e)[0]) / 2e-5
+            for e in steps
+        ]
+        np.testing.assert_allclose(of_flat(flat), again, atol=1e-7)
+
+
+def test_points_that_are_equal_have_no_slope_by_options():
+    points = np.array([[0, 1], [0, 1], [3, 1]], np.int8)
+
+    def loss(w, x, inverse):
+        options = {"w": w, "p": 3}
+        return np.sum(sd.pdist(x, "minkowski", **options)) + np.sum(
+            sd.cdist(x, x, "mahalanobis", VI=inverse)
+        )
+
+    dw, _, dv = gradient(loss, np.ones(2, np.float32), points, np.eye(2))
+    assert dw.dtype == np.float32
+    np.testing.assert_allclose(dw, [2.0, 0.0], rtol=1e-6)
+    np.testing.assert_allclose(dv, [[6.0, 0.0], [0.0, 0.0]])
+    assert gradient(lambda w: np.sum(sd.pdist(points, w=w)), np.zeros(2))[0].tolist() == [np.inf, 0]
+    whole, number = [gradient(lambda p: sd.pdist(WIDE, "minkowski", p=p)[0], p) for p in (3, 3.0)]
+    assert whole == number != (0.0,)
+
+
+def test_another_distance_of_points_that_are_no_truth_values_is_refused():
+    with pytest.raises(NotImplementedError, match="derivative by `w` is not known"):
+        BY_WEIGHTS["jaccard"](WIDE[0], WIDE[1], np.ones(1), {"w": W})
 
 
 def test_indices_of_the_points_that_are_farthest_are_a_choice():

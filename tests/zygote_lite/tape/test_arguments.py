@@ -1,5 +1,6 @@
 """A positional argument that the caller passed by keyword is positional all the same."""
 
+import contextlib
 import random
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from rulescore import RuleSet
 from zygote_lite import NoRuleError, gradient
 from zygote_lite._tape.arguments import is_of_numbers
+from zygote_lite.testing import compared
 
 X = np.array([0.5, -1.5, 2.0])
 PLACES, TABLE = np.array([-1.0, 0.5, 3.0]), ([0.0, 1.0, 2.0], [1.0, 2.0, 5.0])
@@ -95,6 +97,36 @@ def test_an_active_option_is_refused_however_it_is_passed():
         ):
             with pytest.raises(NoRuleError, match="as an option"):
                 gradient(f, 3.0)
+    finally:
+        rule.unregister()
+
+
+def test_an_option_is_differentiated_by_a_function_that_takes_it_by_position():
+    rule = RuleSet("of scaled")
+
+    def scaled_by(x, power=2.0, scale=1.0):
+        return scaled(x, scale)
+
+    @rule(scaled_by)
+    def _(x: float, power: float, scale: float):
+        return scaled_by(x, power, scale), lambda dy: (dy * scale, None, dy * x)
+
+    @rule(scaled, by_position=scaled_by)
+    def _(x: float, scale=1.0):
+        return scaled(x, scale), lambda dy: (dy * scale,)
+
+    rule.register()
+    try:
+        for f in (lambda x, s: scaled(x, scale=s), lambda x, s: scaled(scale=s, x=x)):
+            for mode in (compared, contextlib.nullcontext):
+                with mode():
+                    assert gradient(f, 3.0, 2.0) == (2.0, 3.0)
+                    assert gradient(f, 3.0, 2.0, argnums=1) == 3.0
+                    assert gradient(f, 3.0, 2) == (2.0, 3.0)  # an integer is a number, too
+            assert gradient(lambda x, f=f: gradient(f, x, 2.0 * x)[1], 3.0) == (1.0,)
+        # the other takes the second argument for the power
+        with pytest.raises(NoRuleError, match="as an option"):
+            gradient(lambda x: scaled(x, x), 3.0)
     finally:
         rule.unregister()
 

@@ -5,19 +5,15 @@ from scipy import spatial
 from scipy.spatial import distance as sd
 
 from rules_scipy.shared.linear.matrices import given
-from rules_scipy.shared.points.metrics import (
-    METRICS,
-    broadcast_back,
-    by_inverse,
-    by_variances,
-    over,
-)
+from rules_scipy.shared.points import options as slopes
+from rules_scipy.shared.points.metrics import METRICS, broadcast_back, over
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.distances", may_raise=True)
 ArrayLike = Numeric | list | tuple
 STEPS = ("dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 OPTIONS = {"minkowski": ("w", "p"), "seuclidean": ("V",), "mahalanobis": ("VI",)}
+NAMES = ("w", "p", "V", "VI")
 BLOCK = 2**18  # numbers that are held at once
 rule.constant(sd.is_valid_dm, sd.is_valid_y, sd.num_obs_dm, sd.num_obs_y)
 
@@ -26,8 +22,10 @@ class Metric:
     """Read a metric and its options, as SciPy does.
 
     Attributes:
-        name: SciPy's full name of the metric, `None` for one that is a step function.
+        name: SciPy's full name of the metric.
+        is_step: whether it is a step function of the points.
         options: its options by name, with those that SciPy computes of the points.
+        given: the names of the options that were given.
         estimated: the name of the option that SciPy has computed, or `None`.
     """
 
@@ -38,11 +36,10 @@ class Metric:
                 "it returns"
             )
         lower = metric.lower().removeprefix("test_")
-        name = sd._METRIC_ALIAS[lower].canonical_name
-        self.name = None if name in STEPS else name
-        if self.name is None:
-            return
-        if any(map(np.iscomplexobj, points)):
+        self.name = name = sd._METRIC_ALIAS[lower].canonical_name
+        self.is_step = name in STEPS
+        self.given = tuple(options)
+        if not self.is_step and any(map(np.iscomplexobj, points)):
             raise NotImplementedError(
                 f"scipy.spatial.distance.{f.__name__} has no rule for complex points"
             )
@@ -60,10 +57,21 @@ class Metric:
         du, dv = METRICS[self.name](u, v, d, dy, self.options)
         estimate = None
         if self.estimated is not None:
-            rows = [x.reshape(-1, x.shape[-1]) for x in (u - v, d, dy)]
-            by = by_variances if self.estimated == "V" else by_inverse
-            estimate = by(*rows, self.options)
+            estimate = slopes.pulled(self.name, self.estimated, u, v, d, dy, self.options)
         return np.sum(du, 1), np.sum(dv, 0), estimate
+
+    def of_given(self, blocks, options):
+        """Return the cotangents of the options that were given, `None` for the others."""
+        total = [0.0 for _ in self.given]
+        for u, v, d, dy in blocks:
+            pairs = u[:, None], v[None], d[..., None], dy[..., None]
+            each = [slopes.pulled(self.name, k, *pairs, self.options) for k in self.given]
+            total = [x + y for x, y in zip(total, each, strict=True)]
+        found = dict(zip(self.given, total, strict=True))
+        return [
+            project(found[k] + np.zeros(np.shape(x)), x) if k in found else None
+            for k, x in zip(NAMES, options, strict=False)
+        ]
 
     def of_estimate(self, destimate, points):
         """Return the cotangent of all points from that of what was estimated."""
@@ -85,21 +93,27 @@ def inverse_covariance(points):
     return np.linalg.inv(np.atleast_2d(np.cov(points.T))).T
 
 
+def cdist_blocks(a, b, y, dy):
+    """Return pairs of points in blocks, with their distances and the cotangents of these."""
+    x, z = a.astype(float), b.astype(float)
+    rows = max(1, BLOCK // max(1, z.size))
+    parts = [slice(start, start + rows) for start in range(0, len(x), rows)]
+    return [(x[part], z, y[part], dy[part]) for part in parts]
+
+
 def cdist_rule(XA, XB, metric, out, options):
-    """Return the value of `cdist` and its pullback."""
+    """Return the value of `cdist`, its pullback, and the metric."""
     a, b = np.asarray(XA), np.asarray(XB)
     known = Metric(sd.cdist, metric, (a, b), out, options)
     y = sd.cdist(XA, XB, metric, **options)
 
     def pullback(dy):
-        if known.name is None:
+        if known.is_step:
             return None, None
         x, z = a.astype(float), b.astype(float)
-        rows = max(1, BLOCK // max(1, z.size))
         parts, dz, destimate = [np.zeros_like(x[:0])], np.zeros_like(z), None
-        for start in range(0, len(x), rows):
-            part = slice(start, start + rows)
-            du, dv, estimate = known.pulled(x[part], z, y[part], dy[part])
+        for u, v, d, dd in cdist_blocks(a, b, y, dy):
+            du, dv, estimate = known.pulled(u, v, d, dd)
             parts.append(du)
             dz = dz + dv
             if estimate is not None:
@@ -110,39 +124,63 @@ def cdist_rule(XA, XB, metric, out, options):
             dx, dz = dx + both[: len(x)], dz + both[len(x) :]
         return project(dx, XA), project(dz, XB)
 
+    return y, pullback, known
+
+
+def cdist_of(XA, XB, metric="euclidean", w=None, p=None, V=None, VI=None, *, out=None):
+    """Return what `cdist` does, whose options have a name and no position."""
+    return sd.cdist(XA, XB, metric, out=out, **given(w=w, p=p, V=V, VI=VI))
+
+
+@rule(cdist_of)
+def _(XA: ArrayLike, XB: ArrayLike, metric: str, *options: ArrayLike | None, out=None):
+    named = given(**dict(zip(NAMES, options, strict=False)))
+    y, back, known = cdist_rule(XA, XB, metric, out, named)
+
+    def pullback(dy):
+        blocks = cdist_blocks(np.asarray(XA), np.asarray(XB), y, dy)
+        return (*back(dy), None, *known.of_given(blocks, options))
+
     return y, pullback
 
 
-@rule(sd.cdist)
+@rule(sd.cdist, by_position=cdist_of)
 def _(XA: ArrayLike, XB: ArrayLike, *, out=None, w=None, p=None, V=None, VI=None):
     options = given(w=w, p=p, V=V, VI=VI)
-    return cdist_rule(XA, XB, "euclidean", out, options)
+    return cdist_rule(XA, XB, "euclidean", out, options)[:2]
 
 
-@rule(sd.cdist)
+@rule(sd.cdist, by_position=cdist_of)
 def _(XA: ArrayLike, XB: ArrayLike, metric: str, *, out=None, w=None, p=None, V=None, VI=None):
     options = given(w=w, p=p, V=V, VI=VI)
-    y, back = cdist_rule(XA, XB, metric, out, options)
+    y, back, _ = cdist_rule(XA, XB, metric, out, options)
     return y, lambda dy: (*back(dy), None)
 
 
+def pdist_blocks(x, y, dy):
+    """Return the pairs of each point and those after it, with what `cdist_blocks` returns."""
+    n, start, blocks = len(x), 0, []
+    points = x.astype(float)
+    for i in range(n - 1):
+        part = slice(start, start + n - 1 - i)
+        start = part.stop
+        blocks.append((points[i : i + 1], points[i + 1 :], y[part][None], dy[part][None]))
+    return blocks
+
+
 def pdist_rule(X, metric, out, options):
-    """Return the value of `pdist` and its pullback."""
+    """Return the value of `pdist`, its pullback, and the metric."""
     x = np.asarray(X)
     known = Metric(sd.pdist, metric, (x,), out, options)
     y = sd.pdist(X, metric, **options)
 
     def pullback(dy):
-        if known.name is None:
+        if known.is_step:
             return None
-        points, n, start = x.astype(float), len(x), 0
+        points = x.astype(float)
         dx, destimate = np.zeros_like(points), None
-        for i in range(n - 1):
-            part = slice(start, start + n - 1 - i)
-            start = part.stop
-            du, dv, estimate = known.pulled(
-                points[i : i + 1], points[i + 1 :], y[part][None], dy[part][None]
-            )
+        for i, (u, v, d, dd) in enumerate(pdist_blocks(x, y, dy)):
+            du, dv, estimate = known.pulled(u, v, d, dd)
             dx = dx + np.concatenate([np.zeros_like(points[:i]), du, dv])
             if estimate is not None:
                 destimate = estimate if destimate is None else destimate + estimate
@@ -150,20 +188,37 @@ def pdist_rule(X, metric, out, options):
             dx = dx + known.of_estimate(destimate, points)
         return project(dx, X)
 
+    return y, pullback, known
+
+
+def pdist_of(X, metric="euclidean", w=None, p=None, V=None, VI=None, *, out=None):
+    """Return what `pdist` does, whose options have a name and no position."""
+    return sd.pdist(X, metric, out=out, **given(w=w, p=p, V=V, VI=VI))
+
+
+@rule(pdist_of)
+def _(X: ArrayLike, metric: str, *options: ArrayLike | None, out=None):
+    named = given(**dict(zip(NAMES, options, strict=False)))
+    y, back, known = pdist_rule(X, metric, out, named)
+
+    def pullback(dy):
+        blocks = pdist_blocks(np.asarray(X), y, dy)
+        return (back(dy), None, *known.of_given(blocks, options))
+
     return y, pullback
 
 
-@rule(sd.pdist)
+@rule(sd.pdist, by_position=pdist_of)
 def _(X: ArrayLike, *, out=None, w=None, p=None, V=None, VI=None):
     options = given(w=w, p=p, V=V, VI=VI)
-    y, back = pdist_rule(X, "euclidean", out, options)
+    y, back, _ = pdist_rule(X, "euclidean", out, options)
     return y, lambda dy: (back(dy),)
 
 
-@rule(sd.pdist)
+@rule(sd.pdist, by_position=pdist_of)
 def _(X: ArrayLike, metric: str, *, out=None, w=None, p=None, V=None, VI=None):
     options = given(w=w, p=p, V=V, VI=VI)
-    y, back = pdist_rule(X, metric, out, options)
+    y, back, _ = pdist_rule(X, metric, out, options)
     return y, lambda dy: (back(dy), None)
 
 

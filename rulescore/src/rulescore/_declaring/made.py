@@ -3,7 +3,7 @@
 A body is read here: its annotations are the types of the rule, its defaults the options.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rulescore._declaring.parameters import parameters_of, sorted_out
@@ -23,6 +23,7 @@ def rules_of_body(
     argnums: int | tuple[int, ...] | None = None,
     shifts: tuple[str, ...] = (),
     refuses: Mapping[str, str] | None = None,
+    by_position: Callable[..., Any] | None = None,
     *,
     may_raise: bool = False,
 ) -> list[Rule]:
@@ -60,6 +61,7 @@ def rules_of_body(
         shifts=frozenset(shifts),
         may_raise=may_raise,
         refuses=refuse.unknown(refuses or {}, parameters[: len(found.types)], place),
+        by_position=by_position,
         reverse=pull_linear if kind == "linear" else None,
     )
 

@@ -118,7 +118,10 @@ class RuleSet:
         return self._declaration("rule.scalar", functions, declare, several=True)
 
     def __call__(
-        self, *functions: Any, refuses: Mapping[str, str] | None = None
+        self,
+        *functions: Any,
+        refuses: Mapping[str, str] | None = None,
+        by_position: Callable[..., Any] | None = None,
     ) -> Callable[[Body], Body]:
         """Declare a rule for `functions`, dispatched on the annotations of the decorated body.
 
@@ -141,10 +144,14 @@ class RuleSet:
 
         `refuses` names the parameters whose derivative is not known, each with the reason. Whoever
         asks for one gets an error with the reason.
+
+        `by_position` is a function that takes what `functions` take, but the options by position.
+        Where an option is differentiated an AD calls it instead, by a rule of its own.
         """
 
         def declare(body: Body, origin: Origin) -> None:
-            self._declare_body(functions, "general", body, origin, refuses=refuses)
+            more = {"refuses": refuses, "by_position": by_position}
+            self._declare_body(functions, "general", body, origin, **more)
 
         return self._declaration("rule", functions, declare)
 

@@ -157,7 +157,7 @@ class NestedTape(Tape):
         plan = plan_rule(nodes, f, xs, kws, handed_in)
         if plan is None:
             return None
-        rule, arguments, options, moved = plan
+        f, rule, arguments, options, moved = plan
         through_text = pull_text(nodes, f, xs, kws, rule)
         if through_text is not None:
             return self.record(*through_text, nodes)

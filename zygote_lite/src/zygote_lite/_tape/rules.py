@@ -37,7 +37,7 @@ def apply_rule(
     plan = plan_rule(flags, f, xs, kws, ad)
     if plan is None:
         return None
-    rule, arguments, options, names = plan
+    f, rule, arguments, options, names = plan
     through_text = pull_text(flags, f, xs, kws, rule)
     if through_text is not None:
         return through_text
@@ -119,9 +119,10 @@ def _placed(f: Any, back: Back) -> Back:
 
 def plan_rule(
     flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
-) -> tuple[Any, tuple[Any, ...], dict[str, Any], list[str]] | None:
-    """Return the rule for a call, its arguments and options, and the keywords among the arguments.
+) -> tuple[Any, Any, tuple[Any, ...], dict[str, Any], list[str]] | None:
+    """Return a function, its rule for a call, with what, and the keywords among the arguments.
 
+    It is the function that is called, or the one that takes its options by position.
     A rule for a function that takes functions is given `ad`, which differentiates them.
     Raises `NoRuleError` where a gradient would have to pass through an option.
     """
@@ -142,7 +143,11 @@ def plan_rule(
         return None
     names, arguments = list(named), (*xs, *named.values())
     if rule.kind == "constant":
-        return rule, arguments, options, names
+        return f, rule, arguments, options, names
+    if rule.by_position is not None and any(flags[1 + len(xs) :]):
+        plan = plan_rule(flags, rule.by_position, xs, kws, ad)
+        if plan is not None:
+            return plan
     active = _active_option(rule, flags, xs, kws, names)
     if active is not None:
         if isinstance(getattr(f, "_implementation", None), types.FunctionType):
@@ -154,7 +159,7 @@ def plan_rule(
     for x in arguments:
         _refuse_objects(f, x)
     note_resolution(f, arguments, f"rule of {rule.place}")
-    return rule, arguments, options, names
+    return f, rule, arguments, options, names
 
 
 def _refuse_unknown(rule: Any, flags: Flags, arguments: tuple[Any, ...]) -> None:

@@ -110,16 +110,6 @@ METRICS = {
 }
 
 
-def by_variances(x, d, dy, o):
-    """Return the cotangent of the variances `V`, for differences `x` of all pairs in rows."""
-    return -np.sum(dy * over((x / o["V"]) ** 2, 2 * d), 0)
-
-
-def by_inverse(x, d, dy, o):
-    """Return the cotangent of the inverse covariance `VI`, for differences of all pairs in rows."""
-    return x.T @ (over(dy, 2 * d) * x)
-
-
 def broadcast_back(dx, x):
     """Return the cotangent of an array that was broadcast, in its shape."""
     shape = np.shape(x)
