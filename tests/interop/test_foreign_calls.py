@@ -1,6 +1,8 @@
 """Modules of PyTorch and functions of JAX inside NumPy code, beside their own gradients."""
 
 import concurrent.futures
+import gc
+import weakref
 from collections import OrderedDict
 
 import numpy as np
@@ -252,6 +254,39 @@ def test_an_array_that_is_overwritten_before_the_pullback_is_called(host):
         _, back = call(f, given)
         given[:] = 100.0
         np.testing.assert_allclose(back(np.ones(2))[1], np.exp(x) * (1 + x))
+
+
+def test_the_graph_goes_with_the_pullback():
+    """It holds the memory of all intermediate values, and waits for no garbage collector."""
+    kept = []
+
+    class Saved:
+        """What a node of the graph holds."""
+
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, t):
+            ctx.saved = Saved()
+            kept.append(weakref.ref(ctx.saved))
+            ctx.save_for_backward(t)
+            return t**3
+
+        @staticmethod
+        def backward(ctx, dy):
+            (t,) = ctx.saved_tensors
+            return 3 * t**2 * dy
+
+    f = rules_torch.numpy(Cube.apply)
+    gc.disable()
+    try:
+        _, back = rrule(f, X)
+        assert kept[0]() is not None
+        np.testing.assert_allclose(back(np.ones(X.shape))[1], 3 * X**2)
+        del back
+        gradient(lambda x: np.sum(f(x)), X)
+        assert [ref() for ref in kept] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_the_backward_pass_is_run_once(host):

@@ -56,6 +56,11 @@ class Backward(foreign.Backward, Numpy):
         super().__init__(pulled)
         self.pull = pull
 
+    @property
+    def name(self):
+        """The name in messages."""
+        return "a pullback of JAX"
+
     def run(self, dy, call, *xs, at, held):
         """Return the cotangents, which JAX gives all at once."""
         if not held:

@@ -70,7 +70,7 @@ class Backward(foreign.Backward, Numpy):
     """
 
     def __init__(self, operands, outputs, value):
-        super().__init__(self.run)
+        super().__init__(Backward.run)  # a bound method would keep the graph until a collection
         self.operands, self.outputs, self.value = operands, outputs, value
 
     @property
@@ -79,7 +79,7 @@ class Backward(foreign.Backward, Numpy):
         return "a pullback of PyTorch"
 
     def run(self, dy, *_, at, held):
-        """Return the cotangents; those of parameters where they are asked for."""
+        """Return the cotangents; those of parameters only if they are asked for."""
         if at not in held:
             found = self.pulled(self.tensors_of(leaves_along(self.value, dy)), at, False)
             for i, dx in enumerate(self.cotangents(found)):
@@ -158,7 +158,7 @@ class Argument(Operand):
         self.leaves, self.structure = pytree.tree_flatten(x)
 
     def cotangent(self, ds):
-        """Return the cotangent, of those of the tensors."""
+        """Return the cotangent, from those of the tensors."""
         return pytree.tree_unflatten(map(project, ds, self.leaves), self.structure)
 
 
@@ -170,7 +170,7 @@ class Parameters(Operand):
         super().__init__([*self.names.values()])
 
     def cotangent(self, ds):
-        """Return the cotangent of the function of arrays that holds the module."""
+        """Return the cotangent of the `Numpy` that holds the module."""
         return Tangent(Numpy, f=Tangent(self.kind, **dict(zip(self.names, ds, strict=True))))
 
 
@@ -182,7 +182,7 @@ class Cotangent(Operand):
         self.value, self.dys = value, dys
 
     def cotangent(self, ds):
-        """Return the cotangent of it."""
+        """Return its cotangent, from those of the tensors."""
         return rebuilt_like(self.value, map(project, ds, self.dys))
 
 
@@ -194,8 +194,8 @@ def is_moving(t):
 def called(f, xs, options, recording):
     """Return the tensors of each argument in PyTorch's graph, and the value on copies of them.
 
-    An array may be overwritten before its cotangent is asked for, and the function may write into
-    what it is given: so the graph has a copy.
+    The graph has copies, because an array may be overwritten before its cotangent is asked for, and
+    the function may write into its arguments.
     """
     given = [[tensor_of(x) if is_number(x) else None for x in pytree.tree_leaves(x)] for x in xs]
     if recording:
@@ -225,7 +225,7 @@ def tensor_of(x):
     if type(x) is not np.ndarray:
         raise TypeError(f"PyTorch is given plain arrays, and no {type(x).__name__}")
     if not x.flags.writeable or any(step < 0 for step in x.strides):
-        x = x.copy()  # PyTorch warns of the first, and has no negative strides
+        x = x.copy()  # PyTorch warns of read-only memory, and has no negative strides
     return torch.from_numpy(x)
 
 

@@ -54,8 +54,9 @@ class Backward(Foreign):
     """The pullback of a call, as a function of the cotangent, the function and the arguments.
 
     Its value is a tuple of their cotangents, that of the function first. The option `at` is the
-    place of the one that is asked for: others may be left out. `held` belongs to one call of a
-    pullback, and keeps by their places what is found beside.
+    index of the cotangent that is asked for; others may be `None`. The option `held` is a dict that
+    belongs to one call of a pullback. It keeps cotangents, by their indices, that were computed
+    along with another.
     """
 
 
@@ -87,12 +88,12 @@ def declare(rule: RuleSet, kind: type, record: Callable[..., Any]) -> None:
 
 
 def begun(dy: Any) -> tuple[Any, dict[int, Any]]:
-    """Return what the parts of one call of a pullback share: the cotangent, and their results."""
+    """Return what the parts of a pullback share in one call: the cotangent, and the dict `held`."""
     return dy, {}
 
 
 def begun_of_first(dy: Any) -> tuple[Any, dict[int, Any]]:
-    """Return the same for the cotangent of a value and its `Backward`, which has none."""
+    """Return the same for `record`, whose value begins with that of the function."""
     return None if dy is None else dy[0], {}
 
 
@@ -117,10 +118,12 @@ def reasons(
     """Return for a function and its arguments why they have no cotangent; `None` if they have.
 
     Arguments:
-        f, xs: the function and its arguments, which may not hold integers.
+        f, xs: the function and its arguments; integers in these have no cotangent.
         host: the name of the library.
         leaves: the function that gives the leaves of a tree.
-        has_own: whether the function has one, as a module by its parameters.
+        has_own: whether the function has a cotangent itself, as a module has by its parameters.
+
+    An empty text is for a function without a cotangent: it is `None`, and not refused.
     """
     words = (
         f"{f.name} is given integers, by which {host} has no gradient: convert them to floats, or "
@@ -131,7 +134,7 @@ def reasons(
 
 
 def is_number(x: Any) -> bool:
-    """Return whether a leaf of the arguments is handed to a host as an array of its own."""
+    """Return whether a leaf of the arguments becomes an array of the host."""
     return isinstance(x, np.ndarray | np.generic | float | complex)
 
 
@@ -142,13 +145,13 @@ def _is_whole(x: Any) -> bool:
 
 
 def leaves_along(y: Any, dy: Any, order: Order = list, skips_none: bool = False) -> list[Any]:
-    """Return the leaves of a cotangent, one for each leaf of its value, `None` where it has none.
+    """Return the leaves of a cotangent: for each leaf of its value one, or `None`.
 
     Arguments:
         y: the value: arrays, and tuples, lists, dicts and `Tangent`s of them.
-        dy: its cotangent: of its form, or `None` above some leaves.
-        order: the order in which a host goes through the keys of a dict.
-        skips_none: whether `None` in the value is no leaf of the host.
+        dy: its cotangent: of the same structure, or `None` in the place of some parts.
+        order: a function of a dict that returns its keys in the order of the host.
+        skips_none: whether the host does not count `None` in the value as a leaf.
     """
     if isinstance(y, Tangent):
         y = dict(y)
@@ -164,7 +167,7 @@ def leaves_along(y: Any, dy: Any, order: Order = list, skips_none: bool = False)
 
 
 def rebuilt_like(tree: Any, leaves: Iterator[Any]) -> Any:
-    """Return a tree with other leaves, the next for each of its own."""
+    """Return a tree of the same structure, with the next of other leaves for each of its own."""
     if isinstance(tree, Tangent):
         fields = {name: rebuilt_like(entry, leaves) for name, entry in dict(tree).items()}
         return Tangent(tree._primal, **fields)
