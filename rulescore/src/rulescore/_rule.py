@@ -388,9 +388,9 @@ def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:
 
 
 def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
-    told = f"the pullback of {rule.signature} ({rule.place}) returned"
+    returned = f"the pullback of {rule.signature} ({rule.place}) returned"
     if type(cotangents) is not tuple:
         wanted = "return a tuple, one cotangent per argument"
-        return Fault.COUNT(f"{told} {describe(cotangents)}: {wanted}")
+        return Fault.COUNT(f"{returned} {describe(cotangents)}: {wanted}")
     number, were = len(cotangents), "were" if due != 1 else "was"
-    return Fault.COUNT(f"{told} {number} cotangent{'s' * (number != 1)} where {due} {were} due")
+    return Fault.COUNT(f"{returned} {number} cotangent{'s' * (number != 1)} where {due} {were} due")

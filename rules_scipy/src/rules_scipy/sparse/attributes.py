@@ -21,8 +21,7 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes",
 OF_PATTERN = ("nnz", "size", "row", "col", "has_sorted_indices", "has_canonical_format",
               "blocksize")  # fmt: skip
 OF_SHAPE = ("shape", "ndim", "dtype")
-IN_PLACE = ("eliminate_zeros", "prune", "resize", "setdiag",
-            "sum_duplicates")  # fmt: skip
+IN_PLACE = ("eliminate_zeros", "prune", "resize", "setdiag", "sum_duplicates")
 
 
 def refuse_wide(a, name):

@@ -384,7 +384,7 @@ def _method_bound(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOpe
 
 
 def _of_partial(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
-    """Resolve a partial, that holds nothing differentiated."""
+    """Resolve a call of a partial that holds nothing differentiated."""
     if run.around is not None and (reaches_active(f) or tracers_in((f.args, f.keywords))):
         raise NotBatched(f"{where()}: a partial may hold what is differentiated")
     return run.resolve(f.func, (*f.args, *xs), {**f.keywords, **kws})

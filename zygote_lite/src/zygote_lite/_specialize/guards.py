@@ -24,7 +24,7 @@ def is_finite(x: np.ndarray) -> bool:
     return (small and math.isfinite(abs(_vdot(x, x)))) or bool(np.isfinite(x).all())
 
 
-inside_run(is_finite)  # who records a reverse pass that code answers has no use for its test
+inside_run(is_finite)  # a tape around, which records this code, need not record the test
 
 
 class Test(NamedTuple):

@@ -315,8 +315,8 @@ def asking() -> str:
     return "" if frame is None else frame.f_code.co_filename
 
 
+# libraries whose functions their plugin calls on arrays; `zygote_lite[all]` does not bring it
 _HOSTS = {"jax", "torch"}
-"""Libraries whose functions their plugin calls on arrays; the extra leaves that plugin out."""
 
 
 def _without_rule(told: str, module: str, rule: str | None) -> Exception:

@@ -24,7 +24,8 @@ LONGEST = 4.0  # the norm of a step: larger ones lose digits
 @rule(spl.expm_multiply)
 def _(A: Matrix, B: np.ndarray, start=None, stop=None, num=None, endpoint=None, traceA=None):
     y = spl.expm_multiply(A, B, start, stop, num, endpoint, traceA)
-    if all(x is None for x in (start, stop, num, endpoint)):
+    is_one = all(x is None for x in (start, stop, num, endpoint))
+    if is_one:
         times, values = np.ones(1), [y]
     else:
         options = {"num": num, "endpoint": endpoint}
@@ -33,7 +34,7 @@ def _(A: Matrix, B: np.ndarray, start=None, stop=None, num=None, endpoint=None, 
     steps = np.diff(times, prepend=0.0)
 
     def by_a(dy):
-        dvalues = [dy] if len(values) == 1 and np.ndim(dy) == np.ndim(B) else dy
+        dvalues = [dy] if is_one else dy
         da, d = None, 0.0
         for i in reversed(range(len(steps))):
             before = B if i == 0 else values[i - 1]
@@ -42,7 +43,7 @@ def _(A: Matrix, B: np.ndarray, start=None, stop=None, num=None, endpoint=None, 
         return da
 
     def by_b(dy):
-        dvalues = [dy] if len(values) == 1 and np.ndim(dy) == np.ndim(B) else dy
+        dvalues = [dy] if is_one else dy
         adjoint, d = adjoint_of(A), 0.0
         for i in reversed(range(len(steps))):
             d = spl.expm_multiply(adjoint * steps[i], d + dvalues[i])

@@ -9,20 +9,9 @@ from zygote_lite._specialize.typed.facts import NUMBERS
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant, made_class
 
-_FOR_GOOD = (
-    "f",
-    "bound",
-    "names",
-    "recursive",
-    "functions",
-    "named",
-    "define",
-    "guesses",
-    "is_long",
-    "has_aux",
-    "by_rows",
-    "has_rows",
-)
+# what the code is made for, which stays when it is made once more
+_ASKED = ("recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows")
+_FOR_GOOD = ("f", "bound", "names", "functions", "named", *_ASKED)
 
 
 class Inputs:
@@ -46,7 +35,7 @@ class Inputs:
         structures: those that are read, by the expressions for them.
         wholes: the variables that hold values which rule sets know as a whole.
         by_rows: whether long lists and tuples from outside are rows of data.
-        has_rows: whether there are such.
+        has_rows: whether there are such lists and tuples.
         mutable_rows: whether rows of data, or arrays in them, can be changed.
         taken: how many items structures from outside have been taken apart into.
         islands: the functions that are called as they are, with the reasons.
@@ -103,8 +92,7 @@ class Inputs:
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""
-        kept = {"recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows"}
-        fresh = {name: x for name, x in vars(Inputs(self.f)).items() if name not in kept}
+        fresh = {name: x for name, x in vars(Inputs(self.f)).items() if name not in _ASKED}
         vars(self).update(fresh)
 
     def attempt(self) -> dict[str, Any]:

@@ -41,9 +41,8 @@ def has_length(x: Any, count: int) -> None:
 
 
 def has_parts(x: Any, kind: type, keys: tuple[Any, ...]) -> None:
-    """Leave the code unless a tuple, list or dict has these keys, or places."""
-    found = tuple(x) if type(x) is dict else tuple(range(len(x)))
-    if type(x) is not kind or found != keys:
+    """Leave the code unless a tangent is a tuple, list or dict with these indices or keys."""
+    if type(x) is not kind or keys != (tuple(x) if kind is dict else tuple(range(len(x)))):
         raise Unsound.COTANGENT_TYPE("a tangent has other parts than its argument")
 
 
