@@ -42,7 +42,8 @@ def has_length(x: Any, count: int) -> None:
 
 def has_parts(x: Any, kind: type, keys: tuple[Any, ...]) -> None:
     """Leave the code unless a tangent is a tuple, list or dict with these indices or keys."""
-    if type(x) is not kind or keys != (tuple(x) if kind is dict else tuple(range(len(x)))):
+    is_of_kind = type(x) is kind
+    if not is_of_kind or keys != tuple(x if kind is dict else range(len(x))):
         raise Unsound.COTANGENT_TYPE("a tangent has other parts than its argument")
 
 
