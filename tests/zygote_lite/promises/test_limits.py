@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_same
-from zygote_lite import gradient, pullback, testing
+from zygote_lite import checkpoint, grad, gradient, hvp, jvp, pullback, testing, vmap
 from zygote_lite._cotangents import kinds
 from zygote_lite._specialize import cache
 
@@ -594,3 +594,103 @@ def test_a_change_of_a_dict_keeps_no_copy_of_it(f):
         finally:
             tracemalloc.stop()
     assert peaks[1] < 14 * peaks[0], peaks
+
+
+# -- structures that share their parts ---------------------------------------------------------
+
+LEVELS = 40  # as a tree such a structure has a million million leaves
+
+
+def doubled(t):
+    return t, t
+
+
+def tower(pair, level=doubled):
+    for _ in range(LEVELS):
+        pair = level(pair)
+    return pair
+
+
+def product_at_the_bottom(t):
+    for k in range(LEVELS):
+        t = t[k % 2]
+    return t[0] * t[1]
+
+
+def of_tuples(x):
+    return product_at_the_bottom(tower((x, x * x)))
+
+
+def of_lists(x):
+    return product_at_the_bottom(tower([x, x * x], lambda t: [t, t]))
+
+
+def by_assignment(x):
+    s, t = (x, x), (x, x * x)
+    for _ in range(LEVELS):
+        s, t = (t, s), (t, t)
+    return product_at_the_bottom(t)
+
+
+def through_a_list(x):
+    held = [tower((x, x * x))]
+    held.append(held[0])
+    return product_at_the_bottom(held.pop())
+
+
+def through_a_checkpoint(x):
+    return checkpoint(product_at_the_bottom)(tower((x, x * x)))
+
+
+def past_a_tower(x, t=tower((1.0, [2.0]))):
+    return jvp(lambda x, t: x * x * x, (x, t), (1.0, None))[0]
+
+
+VERBS = {
+    "gradient": (lambda f: gradient(f, 1.5)[0], 6.75),
+    "jvp": (lambda f: jvp(f, (1.5,), (1.0,))[1], 6.75),
+    "hvp": (lambda f: hvp(f)(1.5, 1.0), 9.0),
+    "vmap": (lambda f: vmap(f)(np.array([1.5]))[0], 3.375),
+    "vmap of grad": (lambda f: vmap(grad(f))(np.array([1.5]))[0], 6.75),
+    "pullback": (lambda f: pullback(f, 1.5)[1](1.0)[1], 6.75),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    "f",
+    [of_tuples, of_lists, by_assignment, through_a_list, through_a_checkpoint, past_a_tower],
+    ids=lambda f: f.__name__,
+)
+def test_a_structure_that_shares_its_parts_costs_what_they_cost(f, verb):
+    ask, slope = VERBS[verb]
+    for _ in range(3):  # the third time code would be made for it
+        assert ask(f) == pytest.approx(slope)
+
+
+def test_an_argument_that_shares_its_parts_is_walked_once():
+    t = tower((1.5, [2.0]))
+    dt = tower((1.0, None))
+
+    def f(x, t):
+        for k in range(LEVELS):
+            t = t[k % 2]
+        return x * t[0] * t[1][0]
+
+    assert grad(f)(3.0, t) == 3.0
+    assert jvp(f, (3.0, t), (1.0, None))[1] == 3.0
+    assert jvp(f, (3.0, t), (1.0, dt))[1] == 9.0
+    found = first = pullback(f, 3.0, t)[1](1.0)[2]
+    for k in range(LEVELS):
+        found, first = found[k % 2], first[0]
+    assert (found, first) == ((6.0, None), (None, [4.5]))  # of a list it is at the first place
+
+
+def test_many_parts_that_are_no_tower_are_transformed():
+    def f(x):
+        rows = [(x * i, (x, i)) for i in range(40)]
+        return sum([a * b[0] for a, b in rows])
+
+    for _ in range(3):
+        assert gradient(f, 1.5)[0] == pytest.approx(2 * 1.5 * 780)
+    assert testing.why_recorded(f, 1.5) is None

@@ -59,7 +59,7 @@ def _of_whole_batch(run: BatchRun, f: Any, leaves: Leaves, rebuild: Callable[[Le
 
 def _note_read_only(run: BatchRun, x: Any) -> None:
     """Note containers among the arguments, which the caller has too."""
-    if isinstance(x, list | tuple | dict):
+    if isinstance(x, list | tuple | dict) and id(x) not in run.read_only:
         run.read_only[id(x)] = x
         for part in x.values() if isinstance(x, dict) else x:
             _note_read_only(run, part)

@@ -349,14 +349,16 @@ class BatchRun:
         return x[key] if tracers_in(x[key]) else self.computed(operator.getitem, (x, key))
 
 
-def _is_users(x: Any) -> bool:
+def _is_users(x: Any, seen: set[int] | None = None) -> bool:
     """Return whether an operand is an object, whose methods C may call."""
     if type(x) is Tracer or isinstance(x, Array | np.generic | int | float | complex | str | bytes):
         return False
-    if isinstance(x, list | tuple):
-        return any(map(_is_users, x))
-    if isinstance(x, dict):
-        return any(map(_is_users, x.values()))
+    if isinstance(x, list | tuple | dict):
+        seen = set() if seen is None else seen
+        if id(x) in seen:
+            return False  # what it holds was asked before
+        seen.add(id(x))
+        return any(_is_users(y, seen) for y in (x.values() if isinstance(x, dict) else x))
     plain = (type(None), slice, range, type, np.dtype, types.EllipsisType, types.ModuleType)
     return not isinstance(x, (*plain, zip, enumerate, reversed))
 

@@ -1,6 +1,6 @@
 """What stands for an entry of a batch, while the function of an entry runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Never
 
 import numpy as np
@@ -69,28 +69,43 @@ for _name in (
 
 def tracers_in(x: Any) -> bool:
     """Return whether a value is, or holds, what stands for an entry."""
-    if type(x) is Tracer:
-        return True
-    if isinstance(x, list | tuple):
-        return any(map(tracers_in, x))
-    return isinstance(x, dict) and any(map(tracers_in, x.values()))
+    return type(x) is Tracer or any(True for _ in _tracers_within(x))
 
 
 def is_batched(x: Any) -> bool:
     """Return whether a value is, or holds, what differs between entries."""
     if type(x) is Tracer:
         return x.batched
-    if isinstance(x, list | tuple):
-        return any(map(is_batched, x))
-    return isinstance(x, dict) and any(map(is_batched, x.values()))
+    return any(tracer.batched for tracer in _tracers_within(x))
 
 
-def entry_of(x: Any) -> Any:
-    """Return a value with one entry of the batch in the place of each tracer."""
+def _tracers_within(x: Any) -> Iterator[Tracer]:
+    """Yield what stands for an entry within a structure; what is held many times, once."""
+    if not isinstance(x, list | tuple | dict):
+        return
+    waiting, seen = [x], {id(x)}
+    while waiting:
+        held = waiting.pop()
+        for part in held.values() if isinstance(held, dict) else held:
+            if type(part) is Tracer:
+                yield part
+            elif isinstance(part, list | tuple | dict) and id(part) not in seen:
+                seen.add(id(part))
+                waiting.append(part)
+
+
+def entry_of(x: Any, known: dict[int, Any] | None = None) -> Any:
+    """Return a value with one entry of the batch in the place of each tracer.
+
+    What is held many times is `known` after the first: a structure may share its parts.
+    """
     if type(x) is Tracer:
         return x.entry
     if isinstance(x, list | tuple) and tracers_in(x):
-        return type(x)([entry_of(part) for part in x])
+        known = {} if known is None else known
+        if id(x) not in known:
+            known[id(x)] = type(x)([entry_of(part, known) for part in x])
+        return known[id(x)]
     return x
 
 

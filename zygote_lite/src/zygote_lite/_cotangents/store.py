@@ -189,6 +189,12 @@ class Store:
         if kind == FUNCTION:
             return self._collect_function(x, dx, seen)
         slots = dict(enumerate(dx or ()))
+        if kind == TUPLE and dx is None and not self.shadows:
+            # all that it gives has an address, and was given at the first place: so a tuple that
+            # shares its parts many times is walked once
+            if id(x) in seen:
+                return None
+            seen[id(x)] = x
         if kind != TUPLE:
             address = address_of(x)
             if address in seen:

@@ -26,6 +26,10 @@ WITHOUT_NONE = {float, np.ndarray, np.float64, complex, np.float32}
 """Types of cotangents that hold no `None`."""
 
 
+ZerosByTuple = dict[int, tuple[Any, Any]]
+"""By the identity of a tuple: the tuple, and its zeros."""
+
+
 def is_whole(d: Any) -> bool:
     """Return whether a cotangent has no `None` inside, as far as that is told quickly."""
     kind = type(d)
@@ -38,18 +42,23 @@ def is_whole(d: Any) -> bool:
     return all(map(is_whole, d))
 
 
-def filled(d: Any, x: Any, seen: set[int] | None = None) -> Any:
+def zeros_to_read(x: Any) -> Any:
+    """Return zeros of the form of `x` that nobody changes: one object for a part met many times."""
+    return filled(None, x, set(), {})
+
+
+def filled(d: Any, x: Any, seen: set[int] | None = None, known: ZerosByTuple | None = None) -> Any:
     """Return the cotangent `d` of `x` with zeros where it has `None`.
 
     What cannot have a gradient (text, truth values, functions that hold no numbers) keeps `None`.
     So does a list, a dict or an object where it is met a second time: its gradient is at the
-    first place.
+    first place. If zeros may be one object, `known` has those of tuples that were met before.
     """
     seen = set() if seen is None else seen
     kind = kind_of(x)
     if kind == VALUE or isinstance(x, Number):  # a `Fraction` has fields
         if isinstance(x, MappingProxyType):
-            return filled(d, shown_by_proxy(x), seen)
+            return filled(d, shown_by_proxy(x), seen, known)
         return zero(x) if d is None else d
     if kind in (INERT, SET) or (kind == FUNCTION and not held_by(x)):
         return d
@@ -61,23 +70,30 @@ def filled(d: Any, x: Any, seen: set[int] | None = None) -> Any:
             return d
         seen.add(address)
     if kind == FUNCTION:
-        return _filled_function(d, x, seen)
+        return _filled_function(d, x, seen, known)
+    if known is not None and d is None and id(x) in known:
+        return known[id(x)][1]
+    before = len(seen)
     given = dict(enumerate(d)) if isinstance(d, list | tuple) else {} if d is None else dict(d)
     found = dict(given)
     for entry, value in entries_of(x):
         key = str(entry) if kind == OBJECT else entry
         if isinstance(d, list) and key not in given:
             break  # it was appended by the function itself
-        found[key] = filled(given.get(key), value, seen)
-    return cotangent_like(x, found)
+        found[key] = filled(given.get(key), value, seen, known)
+    whole = cotangent_like(x, found)
+    if known is not None and d is None and kind == TUPLE and len(seen) == before:
+        known[id(x)] = x, whole  # all that it holds by address was met before, and is `None` here
+    return whole
 
 
-def _filled_function(d: Any, f: Any, seen: set[int]) -> Any:
+def _filled_function(d: Any, f: Any, seen: set[int], known: ZerosByTuple | None) -> Any:
     """Return the cotangent of a function with zeros for what it holds, if that has any."""
     held = {"__self__": getattr(f, "__self__", None)}
     if isinstance(f, FunctionType):
         cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
         held = {name: value for name, cell in cells for _, value in entries_of(cell)}
     given = dict(d.items()) if isinstance(d, Tangent) else {}
-    found = {**given, **{name: filled(given.get(name), x, seen) for name, x in held.items()}}
+    parts = {name: filled(given.get(name), x, seen, known) for name, x in held.items()}
+    found = {**given, **parts}
     return d if all(entry is None for entry in found.values()) else Tangent(type(f), **found)

@@ -29,7 +29,7 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
-from zygote_lite._cotangents.zeros import filled
+from zygote_lite._cotangents.zeros import zeros_to_read
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.places import name_of, where
@@ -67,7 +67,7 @@ class Pushforward:
         self._f, self._operands = f, (f, *xs, *kws.values())
         self._is_inside = around is not None
         # of the form that the arguments have before the function changes them
-        self._zeros = [filled(None, x) for x in self._operands[1:]]
+        self._zeros = [zeros_to_read(x) for x in self._operands[1:]]
         with Run(self._operands, flags) as outermost, deeper_recursion():
             flags = mark_arguments(self._operands, flags)
             self._tape = Tape() if around is None else NestedTape(around)
@@ -183,9 +183,10 @@ class Pushforward:
         return f"pushforward of {getattr(self._f, '__name__', type(self._f).__qualname__)}"
 
 
-def _refuse_complex(v: Any, x: Any) -> None:
+def _refuse_complex(v: Any, x: Any, seen: set[tuple[int, int]] | None = None) -> None:
     """Refuse a tangent where there is no gradient, and a complex one of a real value."""
-    if v is None:
+    seen = set() if seen is None else seen
+    if v is None or (id(v), id(x)) in seen:  # a part that is shared is looked at once
         return
     if x is None:
         raise Fault.TANGENT(
@@ -193,9 +194,10 @@ def _refuse_complex(v: Any, x: Any) -> None:
             "place of the same object: give None"
         )
     if kind_of(x) != VALUE:
+        seen.add((id(v), id(x)))
         zeros = dict(entries_of(x))
         for key, entry in entries_of(v):
-            _refuse_complex(entry, zeros[key])
+            _refuse_complex(entry, zeros[key], seen)
     elif np.iscomplexobj(v) and not np.iscomplexobj(x):
         raise Fault.TANGENT(f"a tangent is complex, {describe(v)}, and the argument is real")
 

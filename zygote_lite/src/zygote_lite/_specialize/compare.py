@@ -29,12 +29,13 @@ def difference(
     relative = precision**0.5 if tolerance is None else tolerance
     sizes = [_size(x) for x in _numbers_in((got, want))]
     absolute = max(sizes, default=0.0) * min(relative, precision * 1e4)
-    return _difference(got, want, "", relative, absolute, as_numpy)
+    return _difference(got, want, "", relative, absolute, as_numpy, set())
 
 
 def _difference(
-    a: Any, b: Any, at: str, relative: float, absolute: float, as_numpy: bool
-) -> str | None:
+    a: Any, b: Any, at: str, relative: float, absolute: float, as_numpy: bool,
+    same: set[tuple[int, int]],
+) -> str | None:  # fmt: skip
     if a is None or b is None:
         return None if is_nothing(a) and is_nothing(b) else f"{at or 'it'}: {a!r} and {b!r}"
     if as_numpy:
@@ -43,6 +44,8 @@ def _difference(
         return f"{at or 'it'}: a {type(a).__qualname__} and a {type(b).__qualname__}"
     if isinstance(a, _NUMBER_TYPES):
         return _difference_of_numbers(a, b, at, relative, absolute)
+    if (id(a), id(b)) in same:  # a part that is shared is compared once
+        return None
     entries, others = _entries(a), _entries(b)
     if entries is None or others is None:
         return None if a is b or a == b else f"{at or 'it'}: {a!r} and {b!r}"
@@ -50,10 +53,11 @@ def _difference(
         return f"{at or 'it'}: entries {[*entries]} and {[*others]}"
     for key in {**entries, **others}:
         found = _difference(
-            entries.get(key), others.get(key), f"{at}[{key!r}]", relative, absolute, as_numpy
+            entries.get(key), others.get(key), f"{at}[{key!r}]", relative, absolute, as_numpy, same
         )
         if found is not None:
             return found
+    same.add((id(a), id(b)))
     return None
 
 
@@ -97,14 +101,17 @@ def _entries(x: Any) -> dict[Any, Any] | None:
 
 
 def _numbers_in(x: Any) -> Iterator[np.ndarray]:
-    """Yield all numbers and arrays of a structure, as arrays."""
-    if isinstance(x, _NUMBER_TYPES):
-        found = np.asarray(x)
-        if found.dtype.kind in "biufc":
-            yield found
-    else:
-        for entry in (_entries(x) or {}).values():
-            yield from _numbers_in(entry)
+    """Yield all numbers and arrays of a structure, as arrays; what is held many times, once."""
+    waiting, seen = [x], dict[int, Any]()
+    while waiting:
+        x = waiting.pop()
+        if isinstance(x, _NUMBER_TYPES):
+            found = np.asarray(x)
+            if found.dtype.kind in "biufc":
+                yield found
+        elif id(x) not in seen:
+            seen[id(x)] = x
+            waiting += (_entries(x) or {}).values()
 
 
 def _size(x: np.ndarray) -> float:

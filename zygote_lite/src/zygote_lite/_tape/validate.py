@@ -33,11 +33,19 @@ from zygote_lite.errors import Fault
 Owned = TypeVar("Owned")
 
 
-def check_fit(dy: Any, y: Any, back: Any, what: str = "cotangent", of: str = "value") -> None:
+def check_fit(
+    dy: Any, y: Any, back: Any, what: str = "cotangent", of: str = "value",
+    seen: set[tuple[int, int]] | None = None,
+) -> None:  # fmt: skip
     """Raise where a cotangent (or `what`) is not of the shape and structure of the value."""
     if dy is None:
         return
     kind = kind_of(y)
+    if kind >= TUPLE:  # one that shares its parts many times is looked at once
+        seen = set() if seen is None else seen
+        if (id(dy), id(y)) in seen:
+            return
+        seen.add((id(dy), id(y)))
     if kind == VALUE and is_known_by_rule(type(y)):
         return  # the rule that the cotangent meets knows better
     if kind == VALUE:
@@ -60,7 +68,7 @@ def check_fit(dy: Any, y: Any, back: Any, what: str = "cotangent", of: str = "va
     if kind >= TUPLE:
         for key, value in entries_of(y):
             if kind in (TUPLE, LIST) or key in dy:
-                check_fit(dy[key], value, back, what, of)
+                check_fit(dy[key], value, back, what, of, seen)
 
 
 def is_real_array(y: Any) -> bool:

@@ -1,17 +1,37 @@
 """Structures: values whose parts are known one by one."""
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rulescore import Tangent
 from zygote_lite._specialize.typed.facts import ListOf, Other
+from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.stand_ins import StandIn
 from zygote_lite._specialize.typed.values import Value, constant
+
+_MOST_PLACES = 10_000  # of a structure, in which each place of a part counts
+
+
+def refuse_grown(items: Iterable[Value]) -> None:
+    """Raise where a structure of some items has very many parts.
+
+    Its leaves become variables, one for each place: a tuple that holds another one twice, which
+    holds a third one twice, would have more of them than there is memory.
+    """
+    waiting, count = [x for x in items if x.items or isinstance(x.sample, tuple)], 0
+    while waiting:
+        x = waiting.pop()
+        parts = x.items or [*(x.fields or {}).values()]
+        count += len(parts)
+        if count > _MOST_PLACES:
+            raise NotSupported.TOO_LONG("a structure shares its parts, and has too many places")
+        waiting += [part for part in parts if part.items or isinstance(part.sample, tuple)]
 
 
 def structure(kind: type, items: list[Value]) -> Value:
     """Return a tuple, list or slice whose parts are known one by one."""
+    refuse_grown(items)
     samples = [item.sample for item in items]
     sample = slice(*samples) if kind is slice else kind(samples)
     value = Value(Other(kind), sample)
@@ -23,6 +43,7 @@ def structure(kind: type, items: list[Value]) -> Value:
 
 def named_tuple(kind: Any, fields: list[Value]) -> Value:
     """Return a named tuple whose fields are known one by one."""
+    refuse_grown(fields)
     value = Value(Other(kind), tuple.__new__(kind, [x.sample for x in fields]))
     value.fields = dict(zip(kind._fields, fields, strict=True))
     return value
@@ -47,6 +68,7 @@ def is_named(x: Value) -> bool:
 
 def mapping(entries: dict[Any, Value]) -> Value:
     """Return a dict whose keys are known: its items are keys and values that alternate."""
+    refuse_grown(entries.values())
     value = Value(Other(dict), {key: x.sample for key, x in entries.items()})
     value.items = [part for key, x in entries.items() for part in (constant(key), x)]
     value.active = any(x.active for x in entries.values())
