@@ -120,10 +120,11 @@ def _placed(f: Any, back: Back) -> Back:
 def plan_rule(
     flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
 ) -> tuple[Any, Any, tuple[Any, ...], dict[str, Any], list[str]] | None:
-    """Return a function, its rule for a call, with what, and the keywords among the arguments.
+    """Return what a rule is applied to: `(function, rule, arguments, options, names)`, or `None`.
 
-    It is the function that is called, or the one that takes its options by position.
-    A rule for a function that takes functions is given `ad`, which differentiates them.
+    The function is the one that is called, or the one that takes its options by position. `names`
+    are the keywords that became arguments. A rule for a function that takes functions is given
+    `ad`, which differentiates them.
     Raises `NoRuleError` where a gradient would have to pass through an option.
     """
     named = moved(f, xs, kws, flags) if kws else {}

@@ -1,4 +1,4 @@
-"""Shape and order of arrays: the same entries elsewhere, so the cotangent goes the way back."""
+"""Shape and order of arrays: the same entries elsewhere, and the pullback moves them back."""
 
 import numpy as np
 
