@@ -1,9 +1,10 @@
 """Stiff methods, backwards: the reverse of Radau's method along the solution that was found.
 
 The continuous adjoint is a linear equation with the derivatives of the right-hand side along the
-solution. It is solved by the adjoint of the method of Radau IIA of order 5, on the steps that were
-accepted, so that it is as stable as the equation is stiff. Of SciPy's `Radau` this is the exact
-reverse. (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.5.)
+solution. It is solved by the adjoint of the method of Radau IIA of order 5, which is stable for
+stiff equations. On the accepted steps of SciPy's `Radau` this is the exact reverse. `long_steps`
+chooses steps for solvers of another order. (Hairer and Wanner, Solving Ordinary Differential
+Equations II, IV.5.)
 """
 
 import itertools

@@ -84,8 +84,8 @@ class Unsound(Reason):
         "it: the code would hold the change as done once, and always."
     )
     CHANGES_WHAT_IT_WALKS = (
-        "A list or a dict is changed by the loop that walks over it: the number of its iterations "
-        "was taken before."
+        "A list, a dict or an array is changed by the loop that walks over it: the number of its "
+        "iterations, or its entries, were read before."
     )
     WRITES_A_RESULT = (
         "A call writes into an array that it is given (`out=`, `operator.iadd`): the reverse pass "
