@@ -1,11 +1,15 @@
 """Rules of `rules_scipy.signal.spectra`, against differences."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from scipy import signal as ss
 
 from rulescore.testing import check_rrule
 from zygote_lite import gradient
+from zygote_lite.errors import DifferentiationError
+from zygote_lite.testing import compared
 
 
 def test_examples(example):
@@ -17,3 +21,28 @@ def test_a_complex_window_is_refused():
     window, z = np.array([0.2, 0.5, 0.6 + 0.1j, 0.4]), np.ones((4, 5), complex)
     with pytest.raises(NotImplementedError, match="complex windows"):
         gradient(lambda z: np.sum(ss.istft(z, 1.0, window, input_onesided=False)[1].real), z)
+
+
+SIGNAL = np.sin(np.arange(24.0) ** 1.3)
+
+
+@pytest.mark.parametrize(
+    "name", ["welch", "periodogram", "spectrogram", "stft", "csd", "coherence"]
+)
+def test_the_parameter_of_a_named_window_is_refused(name):
+    signals = (SIGNAL, SIGNAL**2) if name in ("csd", "coherence") else (SIGNAL,)
+
+    size = {} if name == "periodogram" else {"nperseg": 12}
+
+    def loss(b, window=lambda b: ("kaiser", b)):
+        return np.sum(np.abs(getattr(ss, name)(*signals, window=window(b), **size)[-1]))
+
+    for mode in (compared, contextlib.nullcontext):
+        with mode():
+            with pytest.raises(DifferentiationError, match="get_window"):
+                gradient(loss, 2.0)
+            of_numbers = lambda b: loss(
+                b, lambda b: ss.get_window(("kaiser", b), size.get("nperseg", 24))
+            )
+            slope = (loss(2.0001) - loss(1.9999)) / 2e-4
+            assert gradient(of_numbers, 2.0)[0] == pytest.approx(slope, rel=1e-6)

@@ -10,7 +10,7 @@ BEGINS = ("x0", "p0", "bracket", "brack")  # numbers, on which nothing depends
 NO_RULE = "what it does to the result has no rule"
 
 
-def solver(rule, f, by, without=(), whole=False, with_ad=True):
+def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None):
     """Declare the rule of a function by the names of its parameters.
 
     The decorated body takes the AD, the value, and all of SciPy's parameters as a dict, those that
@@ -27,6 +27,7 @@ def solver(rule, f, by, without=(), whole=False, with_ad=True):
             the value and the pullback.
         with_ad: whether it takes a function, which the AD differentiates; otherwise the body is
             not given the AD.
+        refused: by the name of a parameter, a type with which it has no derivative, and why.
     """
     signature = inspect.signature(f)
     given = [p for p in signature.parameters.values() if p.kind is POSITIONAL]
@@ -38,17 +39,23 @@ def solver(rule, f, by, without=(), whole=False, with_ad=True):
 
     def declare(body):
         for count, following in zip(counts, [*counts[1:], len(names) + 1], strict=True):
-            of_count(rule, f, body, count, following - 1, {*by, *without}, whole, with_ad)
+            known = {*by, *without}
+            of_count(rule, f, body, count, following - 1, known, whole, with_ad)
+            for name, (kind, reason) in (refused or {}).items():
+                if name in names[:count]:
+                    one = (name, kind, reason)
+                    of_count(rule, f, body, count, following - 1, known, whole, with_ad, one)
         return body
 
     return declare
 
 
-def of_count(rule, f, body, count, options, known, whole, with_ad):
+def of_count(rule, f, body, count, options, known, whole, with_ad, refused=None):
     """Declare the rule for calls of `f` with `count` arguments.
 
     What follows them is an option; from the position `options` on it has to be given by its name,
-    as a call with more arguments is for another rule.
+    as a call with more arguments is for another rule. It may be for one type of a parameter, by
+    which it has no derivative: `refused` is its name, the type, and why.
     """
     signature = inspect.signature(f)
     parameters = list(signature.parameters.values())
@@ -78,7 +85,13 @@ def of_count(rule, f, body, count, options, known, whole, with_ad):
     shown += [inspect.Parameter("ad", KEYWORD)] * with_ad
     shown += [p for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD]
     _.__signature__ = inspect.Signature(shown)
-    rule(f, refuses={name: NO_RULE for name in names if name not in known})(_)
+    refuses = {name: NO_RULE for name in names if name not in known}
+    if refused is not None:
+        name, kind, refuses[name] = refused
+        at = names.index(name)
+        shown[at] = shown[at].replace(annotation=kind)
+        _.__signature__ = inspect.Signature(shown)
+    rule(f, refuses=refuses)(_)
 
 
 def name_of(f):

@@ -10,6 +10,11 @@ from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.resampling", may_raise=True)
 ArrayLike = Numeric | list | tuple
+NAMED = (
+    "give the numbers of the filter, which have one: `window=scipy.signal.firwin(20 * n + 1, "
+    "1 / n, window=window)`, where `n` is the larger one of `up` and `down` without their "
+    "common divisor"
+)
 BORDERS = ("constant", "wrap", "edge", "symmetric", "reflect")
 
 
@@ -105,6 +110,17 @@ def _(
         return project(back.of_window(dy), window)
 
     return y, (by_signal, None, None, None, by_window)
+
+
+@rule(ss.resample_poly, refuses={"window": NAMED})
+def _(x: ArrayLike, up: int, down: int, axis: int, window: tuple, padtype="constant", cval=None):
+    y = ss.resample_poly(x, up, down, axis, window, padtype, cval)
+    back = Resampling(np.asarray(x), up, down, axis, window, padtype, cval)
+
+    def by_signal(dy):
+        return project(back.of_signal(dy), x)
+
+    return y, (by_signal, None, None, None, None)
 
 
 class Resampling:

@@ -19,6 +19,8 @@ from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.spectra", may_raise=True)
 BY = ("x", "fs", "window")
+NAMED = "give its `n` numbers, `window=scipy.signal.get_window(window, n)`, which have one"
+REFUSED = {"window": (tuple, NAMED)}
 
 
 def is_array(window):
@@ -36,17 +38,17 @@ def of_times(dt, t, fs):
     return 0.0 if dt is None else -np.sum(dt * t) / fs
 
 
-@solver(rule, ss.welch, by=BY)
+@solver(rule, ss.welch, by=BY, refused=REFUSED)
 def _(ad, found, given):
     return powers(ss.welch, found, {**given, "y": given["x"]}, True)
 
 
-@solver(rule, ss.csd, by=("x", "y", "fs", "window"))
+@solver(rule, ss.csd, by=("x", "y", "fs", "window"), refused=REFUSED)
 def _(ad, found, given):
     return powers(ss.csd, found, given, given["x"] is given["y"])
 
 
-@solver(rule, ss.periodogram, by=BY)
+@solver(rule, ss.periodogram, by=BY, refused=REFUSED)
 def _(ad, found, given):
     size, nfft = np.shape(given["x"])[given["axis"]], given["nfft"]
     if nfft is not None and nfft < size:
@@ -139,7 +141,7 @@ def of_median(x):
     return sum([0.5 * end / np.sum(end, -2, keepdims=True) for end in ends])
 
 
-@solver(rule, ss.coherence, by=("x", "y", "fs", "window"))
+@solver(rule, ss.coherence, by=("x", "y", "fs", "window"), refused=REFUSED)
 def _(ad, found, given):
     more = {"return_onesided": True, "scaling": "density", "average": "mean"}
     given = {**given, **more}
@@ -169,7 +171,7 @@ def _(ad, found, given):
     return pullback
 
 
-@solver(rule, ss.spectrogram, by=BY)
+@solver(rule, ss.spectrogram, by=BY, refused=REFUSED)
 def _(ad, found, given):
     x, axis = np.asarray(given["x"]), given["axis"]
     mode = given["mode"]
@@ -179,7 +181,7 @@ def _(ad, found, given):
     return of_segments(found, given, cut, mode, last(x, axis), lambda dx: dx)
 
 
-@solver(rule, ss.stft, by=BY)
+@solver(rule, ss.stft, by=BY, refused=REFUSED)
 def _(ad, found, given):
     x, axis, boundary = np.asarray(given["x"]), given["axis"], given["boundary"]
     onesided = given["return_onesided"] and not np.iscomplexobj(x)

@@ -20,6 +20,11 @@ rule.example(ss.csd, IMAGE.T, OTHER, 2.0, WINDOW)
 rule.example(ss.coherence, SIGNAL, SIGNAL**2, 2.0, WINDOW)
 rule.example(ss.coherence, IMAGE.T, OTHER, 2.0, WINDOW)
 rule.example(ss.coherence, IMAGE.T, IMAGE.T[:1] ** 2, 2.0, WINDOW)
+KAISER = ("kaiser", 2.0)
+for f in (ss.welch, ss.periodogram, ss.spectrogram, ss.stft):
+    rule.example(f, OTHER, 2.0, KAISER, 12)
+for f in (ss.csd, ss.coherence):
+    rule.example(f, SIGNAL, SIGNAL**2, 2.0, KAISER, 5)
 for mode in ("psd", "complex", "magnitude"):
     rule.example(ss.spectrogram, OTHER, 2.0, WINDOW, noverlap=2, nfft=6, mode=mode)
 rule.example(ss.spectrogram, OTHER, 2.0, WINDOW, 5, 1, 5, False, mode="angle")
