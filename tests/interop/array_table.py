@@ -5,11 +5,13 @@ python -m tests.interop.array_table
 It needs all these libraries, which `nox -s interop` installs.
 """
 
+from importlib import import_module
 from pathlib import Path
 
 import dask.array as da
 import jax
 import jax.numpy as jnp
+import numba
 import numpy as np
 import pandas as pd
 import pint
@@ -52,6 +54,13 @@ REFUSED = {
     "PyTorch": torch.from_numpy,
     "JAX": jnp.asarray,
 }
+
+
+# functions of pydata sparse that are plain Python here: to compile them takes ten seconds
+INDEXING = import_module(sparse.COO.__getitem__.__module__)
+for name, f in [*vars(INDEXING).items()]:
+    if numba.extending.is_jitted(f):
+        setattr(INDEXING, name, f.py_func)
 
 
 def dense(d):

@@ -15,7 +15,8 @@ def as_array(x):
 
 def conjugate(x):
     """Return the conjugate of `x`, which is `x` itself where it is real."""
-    return np.conj(x) if np.iscomplexobj(x) else x
+    x = as_array(x)
+    return np.conj(x) if x.dtype.kind == "c" else x  # some libraries lack `np.iscomplexobj`
 
 
 def adjoint(a):
