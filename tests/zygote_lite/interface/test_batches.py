@@ -112,3 +112,20 @@ def test_effects_happen_for_each_entry_in_order(capsys):
 def test_what_is_no_batch_is_refused(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_a_loop_gives_what_is_no_batch_once():
+    def side_of(x):
+        return 1.0 if x > 0 else 2.0
+
+    one_side = vmap(side_of, out_axes=None)
+    assert one_side(np.array([1.0, 2.0])) == 1.0
+    with pytest.raises(ValueError, match="differs between entries"):
+        one_side(np.array([1.0, -2.0]))
+
+
+def test_a_loop_takes_what_is_no_batch_whole():
+    def f(x, y):
+        return x * y if x > 0 else y
+
+    assert vmap(f, in_axes=(0, None))(np.array([1.0, -2.0]), 3.0).tolist() == [3.0, 3.0]

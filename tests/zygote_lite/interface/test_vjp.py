@@ -9,6 +9,7 @@ import pytest
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
 from zygote_lite import grad, gradient, pullback, testing, value_and_grad, vjp
+from zygote_lite._interface.vjp import vjp_by
 
 W, X = np.arange(6.0).reshape(2, 3) / 5, np.array([0.3, -0.7, 1.1])
 
@@ -189,3 +190,12 @@ def test_what_is_bound_by_keyword_leaves_the_others_their_gradients():
         assert back(1.0) == (3.0,)
         _, back, aux = vjp(functools.partial(lambda x, k: (x * k, k), k=3.0), 2.0, has_aux=True)
         assert (back(1.0), aux) == ((3.0,), 3.0)
+
+
+def test_other_libraries_ask_for_some_of_the_arguments():
+    def f(x, y):
+        return x * x * y
+
+    for _ in range(3):  # recorded, then transformed
+        y, back = vjp_by(f, (1,), (2.0, 3.0))
+        assert (y, back(1.0)) == (12.0, (None, 4.0))

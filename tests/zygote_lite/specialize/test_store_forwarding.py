@@ -15,7 +15,7 @@ from tests.zygote_lite.checks.oracles import (
     outcome,
 )
 from tests.zygote_lite.fuzz.generate import places as place_programs
-from zygote_lite import value_and_grad
+from zygote_lite import gradient, value_and_grad
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.passes import buffer_reuse as _reuse
 
@@ -289,3 +289,20 @@ def test_random_programs_are_answered_by_specialized_code():
             outcome(lambda f=f, xs=xs: value_and_grad(f, (0, 1))(*xs))
         count += is_specialized(f) and answers(f, xs)
     assert count >= 7
+
+
+def test_arrays_as_indices_are_no_known_places():
+    def read(x, i, j):
+        a = x * x
+        return a[i] * a[j] + a[j]
+
+    def written(x, i, j):
+        a = np.zeros(3)
+        a[i] = x
+        a[j] = x * x
+        return a[i] * 3.0 + a[j]
+
+    for _ in range(3):
+        d = gradient(read, np.array([2.0, 3.0]), np.array(0), np.array(1))[0]
+        assert d.tolist() == [36.0, 30.0]
+        assert gradient(written, 2.0, np.array(0), np.array(1))[0] == 7.0

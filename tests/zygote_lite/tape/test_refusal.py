@@ -50,3 +50,21 @@ def test_rules_that_say_that_they_may_raise_name_the_line(may_raise):
 def test_an_error_that_the_function_raises_itself_goes_before_that_of_its_rule():
     with testing.recorded_only(), pytest.raises(ValueError, match="mode 'nonsense' is not supp"):
         gradient(lambda x: np.sum(np.pad(x, 1, mode="nonsense")), np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.linalg.norm(x, "bad"),
+        lambda x: np.sum(np.pad(x, 1, mode="bad")),
+        lambda x: np.quantile(x, 0.5, method="bad"),
+        lambda x: np.einsum("ij", x),
+    ],
+    ids=["norm", "pad", "quantile", "einsum"],
+)
+def test_an_option_that_a_function_does_not_know_is_its_own_error(f):
+    x = np.array([1.0, 2.0])
+    with pytest.raises(ValueError) as want:
+        f(x)
+    with pytest.raises(ValueError, match=re.escape(str(want.value))):
+        gradient(f, x)
