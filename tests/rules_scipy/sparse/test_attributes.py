@@ -6,6 +6,7 @@ from scipy import sparse
 
 from rulescore.testing import check_rrule
 from zygote_lite import NoRuleError, gradient
+from zygote_lite.errors import DifferentiationError
 
 
 def test_examples(example):
@@ -25,8 +26,20 @@ def test_methods_without_a_gradient_are_named(name):
 @pytest.mark.parametrize("name", ["setdiag", "eliminate_zeros"])
 def test_methods_in_place_are_named(name):
     v, given = np.array([1.0, -2.0]), [2.0] if name == "setdiag" else []
-    with pytest.raises(NoRuleError, match=f"{name} has no rule.* in place: make a new one"):
-        gradient(lambda v: getattr(sparse.csr_array((v, ([0, 2], [1, 0]))), name)(*given), v)
+    for form in ("csr", "coo", "bsr")[: 2 if given else 3]:
+        make = lambda v, form=form: sparse.coo_array((v, ([0, 2], [1, 0])), (3, 3)).asformat(form)
+        told = f"{form}_array.{name} has no rule.* in place: make a new one"
+        with pytest.raises(DifferentiationError, match=told):
+            gradient(lambda v, make=make: getattr(make(v), name)(*given), v)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extrema_of_numbers_at_one_place_are_refused_by_name(name):
+    v, places = np.array([1.0, 2.0, -4.0]), ([0, 0, 1], [1, 1, 0])
+    with pytest.raises(NoRuleError, match=f"coo_array.{name} has no rule.* use that of `tocsr"):
+        gradient(lambda v: getattr(sparse.coo_array((v, places), (2, 2)), name)(), v)
+    found = gradient(lambda v: getattr(sparse.coo_array((v, places), (2, 2)).tocsr(), name)(), v)
+    np.testing.assert_array_equal(found[0], [1.0, 1.0, 0.0] if name == "max" else [0.0, 0.0, 1.0])
 
 
 def test_the_numbers_that_find_returns_carry_a_gradient():

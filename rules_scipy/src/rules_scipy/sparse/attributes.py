@@ -102,6 +102,11 @@ rule.without_rule(
     "it changes the array in place: make a new one of the data",
     *[f"scipy.sparse.{kind.__name__}.{name}" for kind in KINDS for name in IN_PLACE],
 )
+rule.without_rule(
+    "it sums up numbers of one place in the array: use that of `tocsr()`",
+    *[f"scipy.sparse.{kind}.{name}" for kind in ("coo_array", "coo_matrix")
+      for name in ("max", "min")],
+)  # fmt: skip
 
 
 @rule(sp.find)

@@ -161,6 +161,9 @@ def option_refusal(error: NotImplementedError | str) -> Exception:
 
 
 def _told_inside(outside: tuple[str, str, str], place: str, error: Any) -> str:
+    why = reason_of(outside[1])
+    if why is not None:  # which says more than what SciPy, say, does inside
+        return f"{outside[0]}: {outside[1]} has no rule, and a gradient passes through it: {why}"
     return (
         f"{outside[0]}: a gradient passes through {outside[1]}, and at {place} it meets what is "
         f"refused: {error}"
