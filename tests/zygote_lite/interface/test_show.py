@@ -298,3 +298,10 @@ def test_code_of_forward_mode():
     assert first == "def lambda__grad_and_tangent(x, dx):"
     first, *_ = code_jvp(lambda x: json.loads(f"{x}"), 2.0).splitlines()
     assert first.startswith("# Recorded, not transformed: ")
+
+
+def test_tangents_are_those_of_numbers():
+    def f(x, how):
+        return x * x if how == "square" else x
+
+    assert "Recorded" not in code_jvp(f, 2.0, "square")

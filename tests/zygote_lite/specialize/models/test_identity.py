@@ -5,7 +5,7 @@ import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
 from tests.zygote_lite.checks.oracles import assert_agreement
-from zygote_lite import testing, value_and_grad
+from zygote_lite import gradient, testing, value_and_grad
 
 A = np.array
 
@@ -74,3 +74,13 @@ def swapped(x, y):
 
 def test_variables_of_a_loop_are_recorded():
     assert_agreement(swapped, (A([1.0, 2.0]), A([0.5, 3.0])), argnums=(0,))
+
+
+def test_whether_a_variable_is_an_argument_depends_on_the_path():
+    def f(x, c):
+        y = x if c > 0 else x * 2.0
+        return np.sum(x * x) if y is x else np.sum(y)
+
+    for c, slope in ((-1, 2.0), (1, 6.0)):  # code that the first path made must not answer
+        for _ in range(3):
+            assert gradient(f, np.array([3.0]), c)[0].tolist() == [slope]
