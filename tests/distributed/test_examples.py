@@ -1,4 +1,4 @@
-"""The examples for a cluster, on two processes, against the same computed in this one."""
+"""The cluster examples and their benchmark, on two processes, against the same in this one."""
 
 from importlib import import_module
 
@@ -59,3 +59,15 @@ def test_the_bootstrap_has_hessians_by_their_formula(client):
     _, h = bootstrap.fitted(*data)
     promised = np.sqrt(np.diag(np.linalg.inv(h)))
     np.testing.assert_allclose(weights.std(axis=0, ddof=1), promised, rtol=0.5)
+
+
+def test_the_benchmark_compares_equal_gradients(client):
+    bench = import_module("benchmarks.several_processes")
+    w = np.eye(bench.WIDTH)
+    two = bench.distributed.sum_of_gradients(bench.loss, client=client)
+    batches = bench.batches_of(layers=2, rows=3, count=4)
+    times = bench.least({"loop": bench.in_a_loop, "two": two}, w, batches, rounds=1)
+    assert times.keys() == {"loop", "two"}
+    wrong = {"wrong": lambda w, batches: (0.0, 2 * two(w, batches)[1])}
+    with pytest.raises(AssertionError, match="Not equal"):
+        bench.least(wrong, w, batches, rounds=1)
