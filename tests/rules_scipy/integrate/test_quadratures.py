@@ -85,11 +85,15 @@ def test_smooth_integrands_are_differentiated_at_the_nodes_of_one_rule():
     def volume(a):
         return si.tplquad(cubic, 0, 1, 0, 2, 0, 1, args=(a,))[0]
 
-    for f in (volume, lambda a: gradient(volume, a)[0]):
-        counts.append(0)
-        value = f(1.3)
-    assert value == pytest.approx(0.5 + 2 * 1.3)
-    assert counts[1] < 6 * counts[0]
+    def zero(a):
+        return si.dblquad(lambda y, x: cubic(1.0, y, x, a), -1, 1, -1, 1)[0]
+
+    for f, expected in ((volume, 0.5 + 2 * 1.3), (zero, 0.0)):
+        for g in (f, lambda a, f=f: gradient(f, a)[0]):
+            counts.append(0)
+            value = g(1.3)
+        assert value == pytest.approx(expected)
+        assert counts[-1] < 6 * counts[-2]
 
 
 def peaked(x, a):
@@ -105,6 +109,12 @@ PEAKS = {
 @pytest.mark.parametrize("name", PEAKS)
 def test_peaks_whose_derivative_is_zero_at_all_nodes(name):
     np.testing.assert_allclose(gradient(PEAKS[name], 0.0)[0], 0.01 * np.sqrt(np.pi), rtol=1e-9)
+
+
+def test_small_gradients_are_as_exact_as_others():
+    f = lambda a, b: si.quad(lambda x: np.exp(-a * x**2) + b * x, 0, 1)[0]
+    expected = -0.25 * np.sqrt(np.pi) * 1e6**-1.5, 0.5
+    np.testing.assert_allclose(gradient(f, 1e6, 2.0), expected, rtol=1e-8)
 
 
 SAMPLES = {

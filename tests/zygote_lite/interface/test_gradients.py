@@ -54,7 +54,7 @@ def test_argnums(argnums, expected):
 @pytest.mark.parametrize("argnums", [2, -3, (0, 2), 17])
 def test_argnums_out_of_range(argnums):
     for call in (grad, value_and_grad):
-        with pytest.raises(TypeError, match=r"argnums .*f.*2 positional arguments"):
+        with pytest.raises(TypeError, match=r"argnums.* of .*f, .*2 positional arguments"):
             call(f, argnums)(2.0, 3.0)
 
 
@@ -88,7 +88,7 @@ def test_arguments_by_name_are_differentiated_where_they_are_named(g):
         assert by_both(2.0, c=c, b=3.0) == (18.0, 9.0 * c)
         assert by_b(2.0, b=3.0, c=c) == 12.0 * c
         assert inside(2.0, b=3.0, c=c) == 4.0 * c
-        with pytest.raises(TypeError, match="without an argument 'b'"):
+        with pytest.raises(TypeError, match=r"the argument 'b' of .*without one"):
             by_b(2.0, c=c)
     if g is NAMED[1]:
         assert grad(g, ("d", "a"))(2.0, 3.0, d=4.0) == (18.0, 36.0)
@@ -168,7 +168,7 @@ def test_a_value_that_is_no_real_number(name):
     for call in (gradient, lambda h, v: grad(h)(v), lambda h, v: value_and_grad(h)(v)):
         with pytest.raises(TypeError, match=pattern) as caught:
             call(g, x)
-        assert "pullback" in str(caught.value)
+        assert ("`return`" if name == "none" else "pullback") in str(caught.value)
 
 
 @pytest.mark.parametrize("g", [3, None, "f", [math.sin]], ids=repr)

@@ -8,7 +8,7 @@ from rules_scipy.shared.solvers import as_arguments, entries_of, like_arguments,
 from rulescore import RuleSet, stop_gradient
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.quadratures", may_raise=True)
-WITHIN = 1e-9  # of an integral: an error that needs no further evaluations
+WITHIN = 1e-9  # the least relative error that is asked for
 
 
 @solver(rule, si.quad, by=("func", "a", "b", "args"))
@@ -82,9 +82,7 @@ class Inside:
             rows = [self.flat.vector(without_variable(back(unit[()]))) for unit in units]
             return np.concatenate(rows), np.ravel(value)
 
-        options = {
-            name: stop_gradient(given[name]) for name in ("epsabs", "epsrel", "limit", "points")
-        }
+        options = {name: stop_gradient(given[name]) for name in ("epsrel", "limit", "points")}
         ends = given["a"], given["b"]
         found, _ = self.flat.settled(lambda: integral(self.flat, integrand, *ends, **options))
         self.rows = found.reshape(len(units), -1)
@@ -100,8 +98,8 @@ def without_variable(found):
     return (df, *dargs)
 
 
-def integral(flat, integrand, a, b, quadrature="gk21", **options):
-    """Return the integrals of cotangents, and of values, about as they are.
+def integral(flat, integrand, a, b, norm=None, epsrel=1e-8, **options):
+    """Return the integrals of cotangents, and approximate ones of values.
 
     The rule on the whole interval is enough if its estimate of the error is small, as it is for
     `quad`; `quad_vec` always halves the interval. The values tell of what the cotangents hide: a
@@ -111,23 +109,46 @@ def integral(flat, integrand, a, b, quadrature="gk21", **options):
         flat: what writes the cotangents as vectors.
         integrand: the function that returns the vector of cotangents, and that of values.
         a, b: the limits.
+        norm: the norm of vectors that an error is measured by; by default each entry is measured
+            by the largest value of its integrand, so that small cotangents are as exact as others.
+        epsrel: the relative error. An absolute one, which is meant for the value, is not asked for:
+            a cotangent may be of any size.
     """
     if not flat.is_begun:
         integrand(middle(a, b))  # so that quad_vec begins with all parts of the cotangents
-    counts = []
+    parts = Parts(integrand)
+    norm, epsrel = norm or parts.norm, max(epsrel, WITHIN)
+    options = {"quadrature": "gk21", "epsabs": 0.0, "epsrel": epsrel, "norm": norm, **options}
+    found, error = si.quad_vec(parts, a, b, **{**options, "limit": 1})
+    if not error <= epsrel * norm(found):
+        found = si.quad_vec(parts, a, b, **options)[0]
+    return found[: parts.count], found[parts.count :]
 
-    def both(x):
-        cotangents, values = integrand(x)
-        counts.append(len(cotangents))
-        return np.concatenate([cotangents, values])
 
-    once = {**options, "limit": 1}
-    found, error = si.quad_vec(both, a, b, quadrature=quadrature, **once)
-    cotangents, values = found[: counts[-1]], found[counts[-1] :]
-    if error <= max(options.get("epsabs", 0.0), WITHIN * np.linalg.norm(cotangents)):
-        return cotangents, values
-    found = si.quad_vec(lambda x: integrand(x)[0], a, b, quadrature=quadrature, **options)
-    return found[0], values
+class Parts:
+    """An integrand that returns one vector, and remembers the largest value of each entry.
+
+    Arguments:
+        integrand: the function that returns the vector of cotangents, and that of values.
+    """
+
+    def __init__(self, integrand):
+        self.integrand = integrand
+        self.count = 0  # of the cotangents' entries
+        self.largest = 0.0  # of each entry, at the points so far
+
+    def __call__(self, x):
+        """Return the cotangents and the values at a point."""
+        cotangents, values = self.integrand(x)
+        self.count = len(cotangents)
+        found = np.concatenate([cotangents, values])
+        self.largest = np.maximum(self.largest, np.abs(found))
+        return found
+
+    def norm(self, found):
+        """Return the largest entry, in units of the largest value of its integrand."""
+        is_met = self.largest > 0
+        return np.max(np.abs(found[is_met]) / self.largest[is_met], initial=0.0)
 
 
 def middle(a, b):
@@ -200,7 +221,7 @@ class Nested:
     def cotangents(self, ranges, later=()):
         """Return the cotangents for given values of the later variables, as a vector.
 
-        The second result is the value, about as it is.
+        The second result is the value, approximately.
         """
         *inner, of_last = ranges
         lower, upper = limits_of(of_last, self.args, later)
@@ -215,7 +236,11 @@ class Nested:
         at = lambda x: nested(self.f, inner, self.args, (x, *later))
         ends = [-end(at, lower, ()), end(at, upper, ())]
         at_ends = self.of_limits(of_last, ends, later, len(inner))
-        inside, value = integral(self.flat, integrand, lower, upper, "gk15")  # few evaluations
+        few = {
+            "quadrature": "gk15",
+            "norm": np.linalg.norm,
+        }  # an inner integral may be but rounding
+        inside, value = integral(self.flat, integrand, lower, upper, **few)
         return inside + self.flat.vector(at_ends), value
 
     def of_limits(self, of_one, ends, later, position):
