@@ -81,6 +81,7 @@ NO_NUMBERS = {
     "with `s > 0` it searches for knots",
     "it finds the simplex of a point: its value is a step function",
     "it changes the array in place: make a new one of the data",
+    "it sums up numbers of one place in the array: use that of `tocsr()`",
 }
 CHECKS_AN_AXIS = ["numpy.lib.array_utils.normalize_axis_index"]
 

@@ -334,7 +334,7 @@ def hexadecimal(x):
     return float.fromhex(x.hex())
 
 
-@refused("numbers through text", "rule", (0.5,))
+@refused("numbers through text", "makes numbers of a text", (0.5,))
 def through_json(x):
     return json.loads(json.dumps([x]))[0]
 
