@@ -20,28 +20,13 @@ import torch
 import xarray
 
 from rulescore import RuleError
+from tests.interop.operations import OPERATIONS, X
+from tests.interop.tables import with_table
 from zygote_lite import DifferentiationError, gradient
 
 PAGE = Path(__file__).parents[2] / "docs/rules/foreign_arrays.md"
 BEGIN = "<!-- python -m tests.interop.array_table writes this table -->\n"
-END = "<!-- end of the table -->\n"
-X = np.linspace(0.2, 1.7, 6).reshape(2, 3)
 UNITS = pint.UnitRegistry()
-OPERATIONS = {
-    "`np.exp(x)`, `np.sum`": lambda x: np.sum(np.exp(x)),
-    "`x * x + 2 * x`": lambda x: np.sum(x * x + 2 * x),
-    "`np.mean(x, axis=0)`": lambda x: np.sum(np.mean(x * x, axis=0)),
-    "`x @ x.T`": lambda x: np.sum(x @ x.T),
-    "`np.reshape(x, (-1,))`": lambda x: np.sum(np.reshape(x, (-1,)) ** 2),
-    "`x[0]`": lambda x: np.sum(x[0] ** 2),
-    "`np.concatenate`": lambda x: np.sum(np.concatenate([x, x]) ** 2),
-    "`np.where(x > 1, ...)`": lambda x: np.sum(np.where(x > 1.0, x * x, x)),
-    "`np.maximum(x, 1)`": lambda x: np.sum(np.maximum(x, 1.0) * x),
-    "`np.einsum`": lambda x: np.sum(np.einsum("ij,ij->i", x, x)),
-    "`np.linalg.norm`": np.linalg.norm,
-    "`np.std`": lambda x: np.std(x),
-    "`for row in x`": lambda x: sum(np.sum(row) ** 2 for row in x),
-}
 LIBRARIES = {
     "dask": lambda x: da.from_array(x, chunks=2),
     "pydata sparse": sparse.COO.from_numpy,
@@ -102,9 +87,7 @@ def table():
 
 def written(text):
     """Return the text of the page with the table as it is now."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return with_table(text, BEGIN, table())
 
 
 if __name__ == "__main__":

@@ -17,13 +17,13 @@ import torch
 
 from rulescore import RuleSet, rrule
 from rulescore.interop import to_autograd, to_jax, to_torch
+from tests.interop.tables import with_table
 from zygote_lite import gradient
 from zygote_lite.value import Value, apply
 
 jax.config.update("jax_enable_x64", True)
 PAGE = Path(__file__).parents[2] / "docs/howto/other_hosts.md"
 BEGIN = "<!-- python -m tests.interop.six_ways writes this table -->\n"
-END = "<!-- end of the table -->\n"
 rule = RuleSet("six_ways")
 
 
@@ -121,9 +121,7 @@ def table():
 
 def written(text):
     """Return the text of the page with the table as it is now."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return with_table(text, BEGIN, table())
 
 
 if __name__ == "__main__":

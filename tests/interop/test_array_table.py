@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.interop.tables import END
+
 arrays = pytest.importorskip("tests.interop.array_table", reason="`nox -s interop` has them all")
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -9,7 +11,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 def test_the_page_has_the_table():
     """No cell is a wrong gradient, which `outcome` raises for."""
     text = arrays.PAGE.read_text(encoding="utf-8")
-    assert text.count(arrays.BEGIN) == text.count(arrays.END) == 1
+    assert text.count(arrays.BEGIN) == text.count(END) == 1
     assert arrays.written(text) == text, "write it anew: python -m tests.interop.array_table"
 
 

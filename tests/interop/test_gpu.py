@@ -3,24 +3,10 @@
 import numpy as np
 import pytest
 
+from tests.interop.operations import OPERATIONS, X
 from zygote_lite import gradient, hessian
 
 pytestmark = pytest.mark.filterwarnings("default")
-X = np.linspace(0.2, 1.7, 6).reshape(2, 3)
-OPERATIONS = {
-    "exp": lambda x: np.sum(np.exp(x)),
-    "arithmetic": lambda x: np.sum(x * x + 2 * x),
-    "mean": lambda x: np.sum(np.mean(x * x, axis=0)),
-    "matmul": lambda x: np.sum(x @ x.T),
-    "reshape": lambda x: np.sum(np.reshape(x, (3, 2)) ** 2),
-    "subscript": lambda x: np.sum(x[0] ** 2),
-    "concatenate": lambda x: np.sum(np.concatenate([x, x]) ** 2),
-    "where": lambda x: np.sum(np.where(x > 1.0, x * x, x)),
-    "maximum": lambda x: np.sum(np.maximum(x, 1.0) * x),
-    "einsum": lambda x: np.sum(np.einsum("ij,ij->i", x, x)),
-    "norm": np.linalg.norm,
-    "rows": lambda x: sum(np.sum(row) ** 2 for row in x),
-}
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

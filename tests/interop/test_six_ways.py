@@ -5,6 +5,7 @@ import math
 import pytest
 
 from rulescore import RuleSet
+from tests.interop.tables import END
 
 ways = pytest.importorskip("tests.interop.six_ways", reason="`nox -s interop` has all six")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -28,7 +29,7 @@ def test_one_rule_six_users(call):
 
 def test_the_page_has_the_table():
     text = ways.PAGE.read_text(encoding="utf-8")
-    assert text.count(ways.BEGIN) == text.count(ways.END) == 1
+    assert text.count(ways.BEGIN) == text.count(END) == 1
     assert ways.written(text) == text, "write it anew: python -m tests.interop.six_ways"
 
 
