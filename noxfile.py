@@ -221,6 +221,13 @@ def second_derivatives(session):
 
 
 @nox.session
+def choices(session):
+    """Compare gradients by numbers at all places of calls of SciPy with differences."""
+    session.install("-r", "requirements.txt")
+    session.run("python", "-m", "tests.rules_scipy.choices", *session.posargs)
+
+
+@nox.session
 def hard_points(session):
     """Compare derivatives of `scipy.special` with mpmath's, at random points far out."""
     session.install("-r", "requirements.txt")

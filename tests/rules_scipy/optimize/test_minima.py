@@ -142,6 +142,29 @@ def test_what_has_no_rule_is_refused(message):
         gradient(lambda c: np.sum(REFUSED[message](c)), C)
 
 
+def at_first(c, bounds):
+    bounds[0] = (0, c[0])
+    return so.minimize(bowl, BEGIN, (C,), bounds=bounds).x
+
+
+BOUNDS = {
+    "minimize": lambda c: so.minimize(bowl, BEGIN, (C,), bounds=so.Bounds([0, 0], c)).x,
+    "by a list that is written": lambda c: at_first(c, [(0, 1), (0, 1)]),
+    "by position": lambda c: so.lsq_linear(np.eye(2), [2, 3], so.Bounds([0, 0], c)).x,
+    "least_squares": lambda c: so.least_squares(
+        lambda x: x - 2, [0.1, 0.1], bounds=so.Bounds([0, 0], c)).x,
+    "differential_evolution": lambda c: so.differential_evolution(
+        lambda x: np.sum((x - 2) ** 2), so.Bounds([0, 0], c), rng=1, maxiter=2).x,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_gradient_by_bounds_is_refused_in_an_object_too(name):
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=r"as an option|no derivative by `bounds`"):
+            gradient(lambda c: np.sum(BOUNDS[name](c)), np.array([0.6, 0.7]))
+
+
 def test_what_has_no_derivative_is_refused():
     with pytest.raises(np.linalg.LinAlgError, match="minimize has not converged"):
         gradient(lambda c: so.minimize(bowl, BEGIN, (c,), options={"maxiter": 1}).x[0], C)

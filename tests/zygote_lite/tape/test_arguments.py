@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import types
 
 import numpy as np
 import pytest
@@ -94,6 +95,7 @@ def test_an_active_option_is_refused_however_it_is_passed():
             lambda x: scaled(x, x),
             lambda x: scaled(x, scale=x),
             lambda x: scaled(x=x, scale=x),
+            lambda x: scaled(x, scale=types.SimpleNamespace(held=x)),
         ):
             with pytest.raises(NoRuleError, match="as an option"):
                 gradient(f, 3.0)

@@ -13,6 +13,7 @@ from zygote_lite._activity.activity import (
     is_text,
     text_pullback,
 )
+from zygote_lite._activity.walk import surely_reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state, take
@@ -166,7 +167,9 @@ def plan_rule(
 def _refuse_unknown(rule: Any, flags: Flags, arguments: tuple[Any, ...]) -> None:
     """Refuse a gradient by an argument of which a rule says that no derivative is known."""
     for position in rule.refuses:
-        if flags[position + 1] is not None and not _is_choice(arguments[position]):
+        x = arguments[position]
+        active = flags[position + 1] is not None or _holds_quantities(x)
+        if active and not _is_choice(x):
             raise option_refusal(rule.refusal(position))
 
 
@@ -202,14 +205,14 @@ def _active_option(
     """
     flag_of = dict(zip(kws, flags[1 + len(xs) :], strict=True))
     for name, flag in flag_of.items():
-        if flag and name not in names and _is_quantity(kws[name]):
+        if name not in names and _passes(flag, kws[name]):
             return f"`{name}`"
     if rule.varargs is not None or rule.kind not in ("general", "linear"):
         return None
     given = [(f"argument {i + 1}", flags[1 + i], x) for i, x in enumerate(xs)]
     given += [(f"`{name}`", flag_of.get(name), kws.get(name)) for name in names]
     for about, flag, x in given[len(rule.types) :]:
-        if flag and _is_quantity(x):
+        if _passes(flag, x):
             return about
     return None
 
@@ -241,6 +244,19 @@ def _is_quantity(x: Any) -> bool:
     if type(x) in (tuple, list):
         return any(map(_is_quantity, x))
     return kind_of(x) != INERT and not isinstance(x, int | np.integer)
+
+
+def _passes(flag: Any, x: Any) -> bool:
+    """Return whether a gradient would have to pass through an option."""
+    return _is_quantity(x) and (bool(flag) or _holds_quantities(x))
+
+
+def _holds_quantities(x: Any) -> bool:
+    """Return whether something that goes by its address holds what is active, as bounds may.
+
+    What is called only helps, as a preconditioner does.
+    """
+    return kind_of(x) > FUNCTION and not callable(x) and surely_reaches_active(x)
 
 
 def _refuse_objects(f: Any, x: Any) -> None:
