@@ -1,8 +1,8 @@
 """Handwritten digits, read by a small network.
 
-The digits are 1,000 of those of scikit-learn (`examples/data/`); 300 are kept for the test. The
-picture shows some that are misread, and what the network looks for: the gradient of the score of
-each digit by the pixels, red where ink speaks for it, blue where ink speaks against it.
+The data are 1,000 digits by E. Alpaydin and C. Kaynak (`examples/data/README.md` has source and
+license), of which 300 are kept for the test. The picture shows some that are misread, and the
+gradient of the score of each digit by the pixels: red where ink speaks for it, else blue.
 
     python examples/digits.py digits.png
 """

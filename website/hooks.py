@@ -20,6 +20,7 @@ from website.rules import page as page_of_rules  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 ERRORS = ROOT / "docs" / "errors"
+TYPE_OF_PARAMETER = re.compile(r"(?s)(</code></b>)\s*\((?:(?!<div).)*?\)(?=\s*–)")
 
 
 def examples():
@@ -47,16 +48,27 @@ def has_page(place):
 def example_page(name):
     """Return the page of an example: what it says of itself, its picture, its code."""
     source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
-    title, _, rest = ast.get_docstring(ast.parse(source)).partition("\n")
+    tree = ast.parse(source)
+    title, _, rest = ast.get_docstring(tree).partition("\n")
     return "\n".join(
         [
             f"# {title_of(name)}",
             f"\n{title}\n{rest}\n",
             f"![What the script draws](../pictures/{name}.png)\n",
             f"```python\n{source.rstrip()}\n```\n",
+            *beside(tree),
             "Read next: [the other examples](../gallery.md).\n",
         ]
     )
+
+
+def beside(tree):
+    """Yield a block for each module of the same folder that an example imports."""
+    for node in ast.walk(tree):
+        path = ROOT / "examples" / f"{getattr(node, 'module', None)}.py"
+        if isinstance(node, ast.ImportFrom) and path.exists():
+            source = path.read_text(encoding="utf-8").rstrip()
+            yield f'It imports this module:\n\n```python title="{path.name}"\n{source}\n```\n'
 
 
 def on_config(config):
@@ -95,3 +107,8 @@ def on_page_markdown(markdown, page, config, files):
     elsewhere = {site: place for place, site in PAGES.items()}
     name = elsewhere.get(path, f"docs/{path}")
     return rewritten(markdown, name, path, config.repo_url.rstrip("/"), has_page)
+
+
+def on_page_content(html, page, config, files):
+    """Leave out the types of parameters: words say what they are, the signature has defaults."""
+    return TYPE_OF_PARAMETER.sub(r"\1", html)

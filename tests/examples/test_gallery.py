@@ -9,6 +9,7 @@ import pytest
 from rules_nnlib import softmax
 from tests.examples.conftest import EXAMPLES, PNG
 from zygote_lite import grad, gradient
+from zygote_lite._interface.demo import moons as demo
 from zygote_lite.value import buildgraph
 
 PICTURES = EXAMPLES.parent / "docs" / "pictures"
@@ -141,7 +142,17 @@ def tolerance(module):
         assert of_gradient[-1] < 1e-3 * of_gradient[0] + 1e-7
 
 
+def moons(module):
+    points, label = module.two_moons(np.random.default_rng(0), 50)
+    theirs, of_theirs = demo.two_moons(50, 0.1, np.random.default_rng(0))
+    np.testing.assert_array_equal(points, theirs)
+    _, losses = module.train(module.Network(np.random.default_rng(1)), points, label, 5)
+    expected = demo.train(demo.make_model(np.random.default_rng(1)), theirs, of_theirs, 5)
+    np.testing.assert_allclose(losses, expected, rtol=1e-7)  # what `zygote-lite moons` does
+
+
 CASES = {
+    "moons": (moons, (2,)),
     "option_greeks": (greeks, ()),
     "robot_arm": (arm, ()),
     "lenses": (lenses, ()),
