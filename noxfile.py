@@ -24,7 +24,7 @@ MATRIX = {
 }
 DISTRIBUTIONS = ["rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite"]
 OF_HOSTS = ["rules_torch", "rules_jax"]  # in the matrix of `interop`, which has the hosts
-OF_HOSTS_PAGES = "other_hosts or rules_torch or rules_jax"
+OF_HOSTS_PAGES = "other_hosts or rules_torch or rules_jax or kinks or modules"
 WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
 OLDEST_SCIPY, NEWEST_SCIPY = "1.17", "1.18"  # the ends of the range that `rules_scipy` is for
 THIRD_PARTY = "rules_haversine"
@@ -306,7 +306,9 @@ def distributed(session):
     """Add up gradients by dask.distributed, kill a worker meanwhile, and run the page about it."""
     session.install("-r", "requirements-distributed.txt")
     session.run("pytest", "-rs", *(session.posargs or ["tests/distributed"]))
-    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "several_machines")
+    session.run(
+        "pytest", "-W", "default", "tests/test_pages.py", "-k", "several_machines or modules"
+    )
 
 
 @nox.session

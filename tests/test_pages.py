@@ -27,8 +27,11 @@ from statistics import median
 
 import pytest
 
+import rules_nnlib
 import rulescore
+import rulescore.interop
 import zygote_lite
+import zygote_lite.testing
 from rulescore import RuleSet
 from website.cases import case_page
 from website.links import ABSOLUTE, outside_code, place_of
@@ -38,7 +41,7 @@ from website.speed import multiples
 ROOT = Path(__file__).parents[1]
 FOR_PLUGINS = {  # and for ADs: the README of rulescore tells of them
     *("hookimpl", "Section", "Array", "Numeric", "goes_by_value", "provider_of", "reason_of"),
-    *("generation", "home_of", "when_changed", "RuleError"),
+    *("generation", "home_of", "when_changed", "RuleError", "Differentiator"),
 }
 OWN_TESTS = Path("docs/errors")  # their pages are run by tests of their own
 ALL = sorted(
@@ -260,17 +263,28 @@ def test_each_line_of_the_table_of_constructs_leads_to_its_case():
         assert f"\ndef {function}(" in pages[name] or f"\n{function} = " in pages[name]
 
 
-@pytest.mark.parametrize("package", [zygote_lite, rulescore], ids=lambda package: package.__name__)
-def test_every_public_function_has_arguments_and_an_example(package):
-    page = (ROOT / "docs" / "reference" / "functions.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("package", "page"),
+    [
+        (zygote_lite, "functions"),
+        (rulescore, "functions"),
+        (zygote_lite.testing, "modules"),
+        (rulescore.interop, "modules"),
+        (rules_nnlib, "activations"),
+    ],
+    ids=lambda given: getattr(given, "__name__", given),
+)
+def test_every_public_function_has_arguments_and_an_example(package, page):
+    text = (ROOT / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
     for name in package.__all__:
-        entry = re.search(rf"(?m)^::: (?:zygote_lite|rulescore)\.{name}\n\n(```python)?", page)
+        entry = re.search(rf"(?m)^::: [\w.]+\.{name}\n\n(```python)?", text)
         if entry is None:
             assert name in FOR_PLUGINS, name
             continue
         assert entry[1], f"{name} has no example"
         found = getattr(package, name)
-        if inspect.isfunction(found) and inspect.signature(found).parameters:
+        is_formula = package is rules_nnlib
+        if inspect.isfunction(found) and inspect.signature(found).parameters and not is_formula:
             assert "Arguments:\n" in found.__doc__, f"the arguments of {name} are not explained"
 
 

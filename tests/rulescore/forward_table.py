@@ -13,6 +13,7 @@ import scipy
 from rules_scipy import SECTIONS
 from rulescore import plugins
 from rulescore._naming import name_of
+from website.rules import public
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/reference/forward.md"
@@ -21,13 +22,15 @@ WAYS = {
     "line": "From the line that declares the rule (scalar and linear rules)",
     "transposed": "Transposed: the pullback is transposed by the AD",
 }
+PRIVATE = "private"
 HEAD = """# Forward rules
 
 `frule`, and the dual code of `jvp`, need a forward rule. Scalar and linear rules give it from the
 line that declares them; `@rule.forward` declares one by hand. Where there is neither, `jvp` runs on
 the tape, which transposes the pullback: the result is the same, slower. A star means that for some
 types of arguments (lists, say) the pullback is transposed. Functions through which no derivative
-passes are left out. `python -m tests.rulescore.forward_table` writes this page.
+passes are left out. *Private* functions are called by public ones. `python -m
+tests.rulescore.forward_table` writes this page.
 """
 
 
@@ -66,13 +69,23 @@ def page(found):
     for plugin, functions in sorted(found.items()):
         parts.append(f"## {plugin}")
         for way, title in WAYS.items():
-            names = [
-                f"`{n}`{'*' * w.endswith('*')}" for n, w in functions.items() if w[:4] == way[:4]
-            ]
+            names = sorted(n for n, w in functions.items() if w[:4] == way[:4])
             if names:
-                parts += [f"### {title} ({len(names)})", ", ".join(sorted(names))]
+                stars = {n: "*" * functions[n].endswith("*") for n in names}
+                parts += [f"### {title} ({len(names)})", "\n".join(by_library(names, stars))]
     parts.append("Read next: [how to declare a rule](../rules/script.md).")
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def by_library(names, stars):
+    """Yield an item of a list for each library, and one for functions without a public name."""
+    libraries = defaultdict(list)
+    for name in names:
+        library, short = public(name) or (PRIVATE, name)
+        libraries[library].append(f"`{short}`{stars[name]}")
+    private = {PRIVATE: libraries.pop(PRIVATE)} if PRIVATE in libraries else {}
+    for library, found in [*sorted(libraries.items()), *private.items()]:
+        yield f"- *{library}*: {', '.join(found)}"
 
 
 if __name__ == "__main__":

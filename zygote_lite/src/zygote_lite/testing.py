@@ -106,6 +106,9 @@ def compared(tolerance: float | None = None) -> Iterator[None]:
 def strict(enabled: bool = True) -> Iterator[None]:
     """Raise internal errors in making and running transformed code as `InternalError`.
 
+    Arguments:
+        enabled: `False` switches it off again, inside.
+
     An error that transformed code raises is internal where the tape then answers without one,
     unless the code leaves on purpose. Without this the tape answers and nothing is said.
     """
@@ -143,6 +146,10 @@ def why_recorded(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = No
 def is_covered(f: Any, /, *xs: Any) -> bool:
     """Return whether a function has code already that answers these arguments.
 
+    Arguments:
+        f: the function.
+        xs: its arguments.
+
     The code may be for a gradient or a Jacobian (`xs` are the arguments), or for a Hessian times a
     vector (the last of `xs`). Nothing is made, and nothing raises.
     """
@@ -177,7 +184,11 @@ def programs(f: Any, /, form: str | None = None, *, compiled: bool | None = None
 
 
 def reasons(f: Any, /) -> list[str]:
-    """Return why no code was made for a Python function, for each choice of types that was seen."""
+    """Return why no code was made for a Python function, for each choice of types that was seen.
+
+    Arguments:
+        f: the function.
+    """
     return [
         reason
         for known in _cache.specializations_for(original(f))
@@ -186,7 +197,10 @@ def reasons(f: Any, /) -> list[str]:
 
 
 def forget(*functions: Any) -> None:
-    """Forget the code that was made for some functions, or for all functions if none is named.
+    """Forget the code that was made for some functions.
+
+    Arguments:
+        functions: these functions; all, if none is named.
 
     The warning that a function runs uncompiled, which is given once, is then given again.
     """
