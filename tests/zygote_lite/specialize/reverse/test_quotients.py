@@ -36,6 +36,15 @@ def added_to_after(x, y):
     return total(np.sin(log + t * t))
 
 
+def product_of_quotients(x, y):
+    return total(x / y * (1.5 * x / y))
+
+
+def square_of_a_quotient(x, y):
+    t = x / y
+    return total(t * (t * 0.5 / y))
+
+
 def written_into(x, y):
     t = x / y
     first = t[0] * 3.0
@@ -68,7 +77,8 @@ X, Y = np.array([0.5, 1.2, 0.8]), np.array([1.5, 0.7, 0.4])
     ("f", "xs"),
     [
         *((f, xs) for f in (of_both, of_the_denominator, logarithm, added_to_before,
-                            added_to_after, quotient_of_quotients)
+                            added_to_after, quotient_of_quotients, product_of_quotients,
+                            square_of_a_quotient)
           for xs in ((X, Y), (0.5, 1.5), (X, 0.4), (0.5, Y), (X, Y[:, None]))),
         *((f, (X, Y)) for f in (written_into, written_between, in_a_loop)),
     ],
@@ -92,3 +102,13 @@ def test_the_code_divides_once():
         assert testing.why_recorded(f, X, Y) is None
         (text,) = testing.programs(f)
         assert text.count("/") <= count, text
+
+
+def test_a_quotient_that_is_a_partial_derivative_is_none_of_the_cotangent():
+    def f(a, b, c):
+        return a / c * (b / c)
+
+    with testing.transformed_only():
+        found = [value_and_grad(f, (0, 1, 2))(0.3, 0.7, 0.9)[1] for _ in range(2)]
+    assert found[0] == pytest.approx((0.7 / 0.81, 0.3 / 0.81, -2.0 * 0.21 / 0.729))
+    assert found[1] == found[0]

@@ -49,8 +49,9 @@ class ScalarRule:
             divided = None if builder.strong else self._divided(builder, partial, quotients)
             d = product(builder, *(divided or (dy, partial)), self.out)
             made = builder.definitions.get(d)
-            if made is not None and made.function is operator.truediv:
-                quotients[made.arguments[1]] = d
+            is_quotient = made is not None and made.function is operator.truediv
+            if made and is_quotient and made.arguments[0] in (dy, dy.spread):
+                quotients[made.arguments[1]] = d  # it is none where a partial is a quotient itself
             if builder.strong and self.rule.chooses and d in builder.definitions:
                 op = builder.definitions[d]
                 op.function = chosen_product if op.function is strong_product else op.function
