@@ -80,7 +80,9 @@ def declare(ruleset: Rules, rules: list[Rule]) -> None:
             if clashes:
                 raise clash(*clashes[0])
             change.publish()
-        ruleset.rules[:] = [rule for rule in ruleset.rules if rule not in again] + rules
+        if again:
+            ruleset.rules[:] = [rule for rule in ruleset.rules if rule not in again]
+        ruleset.rules += rules
 
 
 def _declared_again(ruleset: Rules, rules: list[Rule]) -> list[Rule]:

@@ -208,8 +208,8 @@ def _registered(
 
 
 def _load_one(point: EntryPoint) -> Plugin:
-    distribution = point.dist.name if point.dist else "unknown"
-    version = point.dist.version if point.dist else "unknown"
+    about: Any = point.dist.metadata if point.dist else {}  # read at each look
+    distribution, version = about.get("Name", "unknown"), about.get("Version", "unknown")
     plugin = Plugin(point.name, distribution, version)
     if is_disabled(point.name, distribution):
         return replace(plugin, disabled=True)

@@ -174,3 +174,17 @@ def test_what_is_not_in_a_list_is_the_error_of_python():
     with pytest.raises(ValueError, match=r"list\.remove") as found:
         gradient(f, 1.0)
     assert str(found.value) == str(plain.value)
+
+
+@pytest.mark.parametrize("place", [3, -4, -5])
+def test_writing_outside_of_a_list_is_the_error_of_python(place):
+    """-4 and -5 were taken for places counted from the end, twice."""
+
+    def f(x):
+        a = [1.0, 2.0, 3.0]
+        a[place] = x
+        return a[-1]
+
+    for call in (f, lambda x: gradient(f, x)):
+        with pytest.raises(IndexError, match="list assignment index out of range"):
+            call(1.0)

@@ -1,5 +1,6 @@
 """Operations of numbers on the tape, which are resolved at once."""
 
+import gc
 import math
 import operator
 
@@ -8,6 +9,9 @@ import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import gradient, hessian
+from zygote_lite._ir.compile import recording_of
+from zygote_lite._tape.outermost import Run
+from zygote_lite._tape.tape import Tape
 from zygote_lite.testing import recorded_only
 
 
@@ -68,3 +72,41 @@ def test_an_integer_that_is_differentiated_has_a_gradient():
 def test_derivatives_of_derivatives():
     with recorded_only():
         assert hessian(lambda x: x * x * x + math.exp(0.0 * x))(2.0) == pytest.approx(12.0)
+
+
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+
+def moves(x, n=300):
+    """Write numbers to a list, a dict and an object, over what was there, and read them."""
+    a, d, box = [x], {"s": 1.0, 0: x}, Box(x)
+    for i in range(n):
+        a.append(a[i] * 0.9 + d["s"])
+        d["s"] = box.value * 0.1
+        d[i % 3] = a[-1]
+        box.value = a[i // 2] + d[i % 2] * x
+        a[i] = 0.5 * box.value
+        if i % 7 == 0:
+            box.value = 0.25
+    return box.value * d["s"] + sum(a) * d[2]
+
+
+def test_numbers_in_containers():
+    ((_, expected, off),) = slopes(moves, (0.3,))
+    with recorded_only():
+        (d,) = gradient(moves, 0.3)
+    assert d == pytest.approx(expected, abs=10 * off + 1e-9)
+
+
+def test_python_does_not_collect_what_the_tape_holds_of_numbers():
+    tape = Tape()
+    given = tape.input(0.3)
+    run, _ = recording_of(moves)
+    with Run((moves, 0.3)):
+        run(tape, (given, None), 0.3)
+    gc.collect()
+    collected = sum(map(gc.is_tracked, tape.entries))
+    assert len(tape.entries) > 3000
+    assert collected < 20

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from rulescore._declaring.parameters import parameters_of
+from rulescore._declaring.parameters import KEYWORD_ONLY, parameters_of
 from rulescore._declaring.ruleset import RuleSet
 from rulescore._errors import Fault
 from rulescore._origin import Origin
@@ -33,7 +33,7 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
 
     The function returns the value, and its rule is the body. (JAX's `custom_vjp`.)
     """
-    if any(p.name == "ad" and p.kind is p.KEYWORD_ONLY for p in parameters_of(body)):
+    if any(p.name == "ad" and p.kind is KEYWORD_ONLY for p in parameters_of(body)):
         raise Fault.PARAMETERS(
             f"the rule for {body.__qualname__} takes an `ad`, which nobody gives to a function: "
             "declare it by a rule set, `@rule(f)`"

@@ -19,6 +19,8 @@ _OPERATORS = (
     "add", "and", "concat", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow", "rshift",
     "sub", "truediv", "xor",
 )  # fmt: skip
+_IN_PLACE = {f"i{stem}": stem for stem in _OPERATORS}
+_IN_PLACE |= {f"__i{stem}__": f"__{stem}__" for stem in _OPERATORS}
 _SPECIAL = frozenset(
     ("__setattr__", "__delattr__", "__setitem__", "__delitem__", "__set__", "__delete__")
 )
@@ -31,6 +33,7 @@ _METHODS = {
     np.ndarray: "fill partition put resize setfield sort",
     np.ufunc: "at",
 }
+_NAMES = {name for names in _METHODS.values() for name in names.split()}
 _FUNCTIONS = {id(f) for f in (
     setattr, delattr, operator.setitem, operator.delitem, np.copyto, np.fill_diagonal, np.place,
     np.put, np.put_along_axis, np.putmask,
@@ -41,6 +44,7 @@ _ELSEWHERE = (
 )
 _RETURNS = frozenset(("RETURN_VALUE", "RETURN_CONST"))
 _WITHOUT_EFFECT = _RETURNS | {"RESUME", "NOP", "COPY_FREE_VARS", "MAKE_CELL", "LOAD_CONST"}
+_RETURN_VALUE, _LOAD_CONST = dis.opmap["RETURN_VALUE"], dis.opmap["LOAD_CONST"]
 _RETURNS_AT_ONCE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -49,7 +53,7 @@ def advice_for(f: Any) -> str | None:
 
     Return `None` for other functions, as far as is known.
     """
-    if not inspect.isroutine(f):
+    if type(f) is not FunctionType and not inspect.isroutine(f):
         return None
     name = str(getattr(f, "__name__", ""))
     owner = str(getattr(f, "__qualname__", name)).rpartition(".")[0].rpartition(".")[2]
@@ -58,19 +62,20 @@ def advice_for(f: Any) -> str | None:
             f"declare the rule for the class itself, `@rule({owner})`: its body takes the "
             "arguments of the class, and returns the object and a pullback"
         )
-    for stem in _OPERATORS:
-        if f is getattr(operator, f"i{stem}"):
-            return f"declare the rule for `operator.{stem}`, which returns a new object"
-        if name == f"__i{stem}__":
-            return f"declare the rule for `{owner}.__{stem}__`, which returns a new object"
+    if name in _IN_PLACE:
+        meant = "operator" if f is getattr(operator, name, None) else owner
+        if meant == "operator" or name.startswith("__"):
+            return f"declare the rule for `{meant}.{_IN_PLACE[name]}`, which returns a new object"
     is_known = id(f) in _FUNCTIONS or name in _SPECIAL or _is_of_container(f, name)
     return _ELSEWHERE if is_known or _never_returns_a_value(f) else None
 
 
 def _is_of_container(f: Any, name: str) -> bool:
     """Return whether it is a method in place of a builtin container, an array or a ufunc."""
+    if name not in _NAMES or isinstance(f, FunctionType | MethodType):
+        return False
     owner = getattr(f, "__objclass__", None) or type(getattr(f, "__self__", None))
-    return not isinstance(f, FunctionType | MethodType) and any(
+    return any(
         issubclass(owner, kind) and name in names.split() for kind, names in _METHODS.items()
     )
 
@@ -79,6 +84,8 @@ def _never_returns_a_value(f: Any) -> bool:
     """Return whether a Python function does something, and returns `None` wherever it returns."""
     code = f.__code__ if isinstance(f, FunctionType | MethodType) else None
     if not isinstance(code, CodeType) or code.co_flags & _RETURNS_AT_ONCE:
+        return False
+    if _clearly_returns_a_value(code):
         return False
     kinds: set[str] = set()
     before = None
@@ -93,3 +100,17 @@ def _never_returns_a_value(f: Any) -> bool:
         kinds.add(kind)
         before = instruction
     return not kinds.isdisjoint(_RETURNS) and not kinds <= _WITHOUT_EFFECT
+
+
+def _clearly_returns_a_value(code: CodeType) -> bool:
+    """Return whether code returns what is not `None`, which its instructions tell at a glance."""
+    operations = code.co_code[::2]
+    at = operations.find(_RETURN_VALUE)
+    while at >= 0:
+        if at == 0 or operations[at - 1] != _LOAD_CONST:
+            return True
+        is_short = at == 1 or operations[at - 2] != dis.EXTENDED_ARG
+        if is_short and code.co_consts[code.co_code[2 * at - 1]] is not None:
+            return True
+        at = operations.find(_RETURN_VALUE, at + 1)
+    return False

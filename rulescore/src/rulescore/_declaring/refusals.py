@@ -10,7 +10,7 @@ import numpy as np
 import plum
 
 from rulescore._declaring.in_place import advice_for
-from rulescore._declaring.parameters import POSITIONAL, Parameters, parameters_of
+from rulescore._declaring.parameters import EMPTY, POSITIONAL, Parameter, Parameters, parameters_of
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
 
@@ -124,7 +124,7 @@ class Refusals:
                 )
 
     def unknown(
-        self, refused: Mapping[str, str], parameters: list[inspect.Parameter], place: Place
+        self, refused: Mapping[str, str], parameters: list[Parameter], place: Place
     ) -> dict[int, tuple[str, str]]:
         """Return the refused parameters by their positions; refuse names of what is none."""
         names = [p.name for p in parameters]
@@ -137,9 +137,9 @@ class Refusals:
                 )
         return {names.index(name): (name, reason) for name, reason in refused.items()}
 
-    def not_one_by_one(self, parameters: list[inspect.Parameter], place: Place) -> None:
+    def not_one_by_one(self, parameters: list[Parameter], place: Place) -> None:
         """Refuse partial derivatives that take anything but the inputs and the output."""
-        if any(p.kind not in POSITIONAL or p.default is not p.empty for p in parameters):
+        if any(p.kind not in POSITIONAL or p.default is not EMPTY for p in parameters):
             raise self.error(
                 Fault.PARAMETERS,
                 place,
@@ -147,7 +147,7 @@ class Refusals:
                 "`out`",
             )
 
-    def without_cotangent(self, parameters: list[inspect.Parameter], place: Place) -> None:
+    def without_cotangent(self, parameters: list[Parameter], place: Place) -> None:
         """Refuse the adjoint of a linear function that does not take a cotangent first."""
         if not parameters or parameters[0].kind not in POSITIONAL:
             raise self.error(

@@ -20,6 +20,7 @@ import numpy as np
 from zygote_lite._activity.classes import computes
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
+    HEAPTYPE,
     OBJECT,
     VALUE,
     held_by,
@@ -295,7 +296,7 @@ def _with_held(x: Any) -> Iterator[Any]:
     yield x
     if kind_of(x) == FUNCTION:
         yield from held_by(x)
-    elif isinstance(x, type):
+    elif isinstance(x, type) and x.__flags__ & HEAPTYPE:  # those in C hold nothing of the run's
         for member in vars(x).values():
             yield member
             if isinstance(member, types.FunctionType):

@@ -62,6 +62,19 @@ class UndoOnly:
         return self.back(dy)
 
 
+SMALL_PULLBACKS: list[Callable[[Any, tuple[Any, ...], Any], Any]] = []
+
+
+def small_pullback(f: Callable[[Any, tuple[Any, ...], Any], Any]) -> int:
+    """Declare the pullback of small entries of a tape; return its number.
+
+    It is given the container, the entry and the cotangent of the value, and returns that of the
+    operand. What the entry holds after the number of the container (`entry[4:]`) is its own.
+    """
+    SMALL_PULLBACKS.append(f)
+    return len(SMALL_PULLBACKS) - 1
+
+
 # -- handlers -----------------------------------------------------------------------------------
 
 

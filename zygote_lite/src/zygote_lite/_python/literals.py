@@ -46,6 +46,7 @@ from zygote_lite._python.containers.dicts import (
     put_item,
     refuse_active_key,
     stored_key,
+    undo_put,
 )
 from zygote_lite._python.containers.lists import into, is_sequence, set_slice
 from zygote_lite.errors import Fault
@@ -320,8 +321,8 @@ def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback | None:
         return None
     if kind == DICT:
         refuse_active_key(index, nodes[2])
-    undo = put_item(x, index, value)
-    return None, UndoOnly(lambda dy: (None, None, None, undo()))
+    put = put_item(x, index, value)
+    return None, UndoOnly(lambda dy: (None, None, None, undo_put(*put)))
 
 
 @handlers.structural(operator.delitem, list.__delitem__, dict.__delitem__)

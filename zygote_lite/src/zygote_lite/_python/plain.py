@@ -31,7 +31,11 @@ from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
 from zygote_lite._cotangents.run import EntryBack, state
 from zygote_lite._ir.intrinsics import build_tuple, invoke, read_cell, unpack, write_cell
 from zygote_lite._python.calls import invoked
+from zygote_lite._python.containers.dicts import PUT, put_item, refuse_active_key
+from zygote_lite._python.containers.lists import APPENDED, append_to
+from zygote_lite._python.objects.attributes import CHANGED, write_attribute
 from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.scalars import KINDS_OF_FLOATS
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -53,6 +57,8 @@ def _note_read(
     """Return an entry of a container that has been read, and record that."""
     if not active:
         return None if type(y) is types.FrameType or type(y) in BOUND else (y, None)
+    if type(y) in KINDS_OF_FLOATS:
+        return tape.record_read(y, holder, key)
     if kind_of(y) == INERT:
         return y, None
     return tape.record(y, EntryBack(holder, key), nodes)
@@ -103,12 +109,19 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
 
 @handlers.direct(operator.setitem, list.__setitem__, dict.__setitem__)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
-    """Write a number, say, into a list or dict that holds nothing active."""
+    """Write a number, say, into a list or dict."""
     x, index, value = xs
     kind, at = type(x), type(index)
     if not ((kind is list and at is int) or (kind is dict and (at is int or at is str))):
         return None
-    if _is_held_active(nodes, x) or not _may_overwrite(x, value) or state.has_texts:
+    if state.has_texts or is_fields_view(x):
+        return None
+    if _is_held_active(nodes, x):
+        if type(value) not in PLAIN:
+            return None
+        refuse_active_key(index, nodes[2] if kind is dict else None)
+        return tape.record_write(nodes[3], PUT, *put_item(x, index, value))
+    if not _may_overwrite(x, value):
         return None
     x[index] = value
     return None, None
@@ -119,7 +132,11 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
     x, *value = xs
     if type(x) is not list or len(value) != 1 or state.has_texts:
         return None
-    if _is_held_active(nodes, x) or not _may_overwrite(x, value[0]):
+    if _is_held_active(nodes, x):
+        if type(value[0]) not in PLAIN:
+            return None
+        return tape.record_write(nodes[2], APPENDED, x, append_to(x, *value))
+    if not _may_overwrite(x, value[0]):
         return None
     x.append(*value)
     return None, None
@@ -197,11 +214,15 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
 
 @handlers.direct(setattr)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
-    """Give an object that holds nothing active a number, say."""
+    """Give an object a number, say."""
     x, name, value = xs
     fields = _own_fields(x, name)
-    if fields is None or type(x).__setattr__ is not _WRITES or _is_held_active(nodes, x, fields):
+    if fields is None or type(x).__setattr__ is not _WRITES:
         return None
+    if _is_held_active(nodes, x, fields):
+        if type(value) not in PLAIN or state.has_texts:
+            return None
+        return tape.record_write(nodes[3], CHANGED, *write_attribute(x, name, value))
     if not _may_overwrite(fields, value) or id(x) in (state.captured or ()) or state.has_texts:
         return None
     fields[name] = value

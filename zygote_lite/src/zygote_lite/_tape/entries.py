@@ -2,7 +2,10 @@
 
 A value is known by the number of the entry that it came from. An entry is a tuple of that number,
 the numbers of the operands and the pullback; that of an operation of numbers has partial
-derivatives in the place of a pullback (`scalars`).
+derivatives in the place of a pullback (`scalars`). What reads a number from a container, or writes
+it there, has a small entry: `(node, node of the operand, number of the pullback among
+SMALL_PULLBACKS, number of the container, what the pullback needs, ...)`. Python's garbage collector
+does not visit entries that hold nothing but numbers and texts.
 """
 
 import sys
@@ -15,8 +18,15 @@ from rulescore import accumulate
 from zygote_lite._activity.marks import note_reaching
 from zygote_lite._cotangents.indexed import Part, add_part
 from zygote_lite._cotangents.kinds import owner_of
-from zygote_lite._cotangents.registry import NodeId, NoPullback, Traced, TupleNode
-from zygote_lite._cotangents.run import current_store, state
+from zygote_lite._cotangents.registry import (
+    SMALL_PULLBACKS,
+    NodeId,
+    NoPullback,
+    Traced,
+    TupleNode,
+    small_pullback,
+)
+from zygote_lite._cotangents.run import current_store, give, slots_of, state
 from zygote_lite._cotangents.store import are_parts, refused_view
 from zygote_lite._ir.places import where
 from zygote_lite._tape.scalars import pull
@@ -56,16 +66,27 @@ def hand_on(cotangents: dict[Any, Any], node: Any, d: Any, owned: set[Any]) -> N
             owned.add(node)
 
 
+def _back_of_read(x: Any, entry: tuple[Any, ...], dy: Any) -> None:
+    """Give an entry of a container the cotangent of what was read there."""
+    if dy is not None:
+        give(slots_of(x), entry[4], dy)
+
+
+_OF_READ = small_pullback(_back_of_read)
+
+
 class Entries:
     """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
 
     __slots__ = (
         "arrays",
+        "containers",
         "count",
         "defaults",
         "entries",
         "generators",
         "memo",
+        "numbers",
         "refusal",
         "seen",
         "written",
@@ -74,6 +95,8 @@ class Entries:
     def __init__(self) -> None:
         self.entries: list[tuple[Any, ...]] = []
         self.count = 0
+        self.containers: list[Any] = []  # that small entries read or write
+        self.numbers: dict[int, int] = {}  # of these, by identity
         self.generators: list[Any] = []
         self.written = state.written if state.written is not None else {}
         self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
@@ -135,6 +158,29 @@ class Entries:
             self.note_array(node, y, fresh)
         return y, node
 
+    def record_read(self, y: Any, x: Any, key: Any) -> Traced:
+        """Record that a number was read from a container."""
+        self.count = node = self.count + 1
+        self.entries.append((node, None, _OF_READ, self.number_of(x), key))
+        return y, node
+
+    def record_write(self, node: NodeId, pullback: int, x: Any, *about: Any) -> Traced:
+        """Record that a number, of that node, was written into a container."""
+        self.entries.append((None, node, pullback, self.number_of(x), *about))
+        return None, None
+
+    def number_of(self, x: Any) -> int:
+        """Return the number of a container on this tape."""
+        number = self.numbers.get(id(x))
+        if number is None:
+            number = self.numbers[id(x)] = len(self.containers)
+            self.containers.append(x)
+        return number
+
+    def back_of_small(self, entry: tuple[Any, ...], dy: Any) -> Any:
+        """Apply the pullback of a small entry: return the cotangent of its one operand."""
+        return SMALL_PULLBACKS[entry[2]](self.containers[entry[3]], entry, dy)
+
     def back(self, cotangents: dict[Any, Any]) -> None:
         """Walk backwards: pull the cotangents of values back to the inputs, by their numbers."""
         if self.written:
@@ -146,6 +192,11 @@ class Entries:
             if isinstance(entry[2], float):
                 if dy is not None:
                     pull(cotangents, entry, dy)
+                continue
+            if type(entry[2]) is int:
+                d = self.back_of_small(entry, dy)
+                if d is not None and entry[1] is not None:
+                    hand_on(cotangents, entry[1], d, owned)
                 continue
             for operand, d in zip(entry[1], entry[2](dy), strict=False):
                 if operand is not None and d is not None:
@@ -163,6 +214,11 @@ class Entries:
             if isinstance(entry[2], float):
                 if dy is not None:
                     pull(cotangents, entry, dy)
+                continue
+            if type(entry[2]) is int:
+                d = self.back_of_small(entry, dy)
+                if d is not None and entry[1] is not None:
+                    self.give(store, cotangents, entry[1], d)
                 continue
             y, fresh = self.array_of(node)
             if y is not None:

@@ -22,7 +22,7 @@ from zygote_lite._ir.operators import ARITHMETIC, BINARY, COMPARISONS
 handlers = Handlers()
 
 _OF_PYTHON_NUMBERS = {float, int, bool}
-_KINDS_OF_FLOATS = {float, np.float64}
+KINDS_OF_FLOATS = {float, np.float64}
 _IS_NUMBER = _OF_PYTHON_NUMBERS | {np.float64, np.bool_}
 _OF_REALS = [BINARY[name] for name in ARITHMETIC if name != "matmul"]
 _MEANT = [of.function for of in (*_OF_REALS, *COMPARISONS[:6])]
@@ -43,7 +43,7 @@ def _operate(tape: Any, nodes: Nodes, f: Any, xs: tuple[Any, ...]) -> Traced | N
         return None
     rule, is_plain = known
     y = f(*xs)
-    if type(y) not in _KINDS_OF_FLOATS:
+    if type(y) not in KINDS_OF_FLOATS:
         return (y, None) if rule.kind == "constant" and type(y) in (bool, np.bool_) else None
     partials = _partials(rule, is_plain, f, xs, y, nodes) if rule.kind == "scalar" else ()
     if len(partials) != len(xs):
@@ -52,7 +52,7 @@ def _operate(tape: Any, nodes: Nodes, f: Any, xs: tuple[Any, ...]) -> Traced | N
     for x, node, partial in zip(xs, nodes[1:], partials, strict=True):
         if node is not None:
             kind = type(x)
-            if kind not in _KINDS_OF_FLOATS or type(partial) not in _IS_NUMBER:
+            if kind not in KINDS_OF_FLOATS or type(partial) not in _IS_NUMBER:
                 return None
             entry += (node, kind(partial))
     if not entry:
@@ -99,7 +99,7 @@ def pull(cotangents: dict[Any, Any], entry: tuple[Any, ...], dy: Any) -> None:
         partial = entry[i + 1]
         if type(dy) is float and type(partial) is float:
             d = dy * partial if dy else 0.0
-        elif type(dy) in _KINDS_OF_FLOATS:  # by Python's numbers, which do not warn
+        elif type(dy) in KINDS_OF_FLOATS:  # by Python's numbers, which do not warn
             d = type(partial)(float(dy) * float(partial) if dy else 0.0)
         else:
             d = project(dy * partial if dy else dy, partial)

@@ -55,6 +55,7 @@ from zygote_lite._tape.refusal import (
     refused_holder,
     refused_whole,
 )
+from zygote_lite._tape.room import expected_entries, note_entries, with_room
 from zygote_lite._tape.rules import apply_rule, with_texts
 from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import Fault
@@ -312,7 +313,8 @@ def via_tape(
         [tape.input(x) if flag else None for flag, x in zip(flags, operands, strict=True)]
     )
     chooses = state.chooses
-    y, node = tape.call(nodes, f, *xs, **kws)
+    y, node = with_room(tape.call, expected_entries(f))(nodes, f, *xs, **kws)
+    note_entries(f, len(tape.entries))
     if tape.generators:
         tape.finish()
     if tape.written:
@@ -324,7 +326,7 @@ def via_tape(
             hand_on(cotangents, node, dy, set())
         chose, state.chooses = state.chooses, chooses
         try:
-            tape.back(cotangents)
+            with_room(tape.back, len(tape.entries))(cotangents)
         finally:
             state.chooses = chose
         return tuple(map(cotangents.get, nodes))

@@ -1,6 +1,7 @@
 """Dicts and sets: what writes moves the cotangents of the entries; keys and views of dicts."""
 
 import collections
+import functools
 import operator
 import types
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from zygote_lite._cotangents.registry import (
     UndoOnly,
     ValueAndPullback,
     no_pullback,
+    small_pullback,
 )
 from zygote_lite._cotangents.run import EntryBack, current_store, give, slots_of, take_slots
 from zygote_lite._ir.intrinsics import invoke
@@ -91,38 +93,47 @@ def _restoring(x: dict[Any, Any], key: Any, y: Any) -> Callable[[], None]:
     return undo
 
 
-def put_item(x: Any, key: Any, value: Any) -> Callable[[], Any]:
+def put_item(x: Any, key: Any, value: Any) -> tuple[Any, ...]:
     """Write an entry of a dict, or an element of a list or deque.
 
-    It returns what takes that back, and returns the cotangent of the new entry.
+    It returns the container, the key or place, and what stood there; `undo_put` takes these.
     """
     base = type_in_c(x)
-    is_dict = isinstance(x, dict)
-    key = stored_key(x, key) if is_dict else operator.index(key)
-    if not is_dict and key < 0:
-        key += base.__len__(x)
-
-    def is_there() -> bool:
-        return bool(dict.__contains__(x, key) if is_dict else key < base.__len__(x))
-
-    had = is_there()
-    old = base.__getitem__(x, key) if had else None
+    if isinstance(x, dict):
+        key = stored_key(x, key)
+    else:
+        place, size = operator.index(key), base.__len__(x)
+        if not -size <= place < size:
+            base.__setitem__(x, place, value)  # raises what Python raises
+        key = place % size
+    before = (base.__getitem__(x, key),) if _has_entry(x, key) else ()
     base.__setitem__(x, key, value)
     mark_active(x)
+    return x, key, *before
 
-    def undo() -> Any:
-        d = slots_of(x).pop(key, None)
-        if not is_there():
-            raise refused_size(x)
-        now = base.__getitem__(x, key)
-        if had:
-            base.__setitem__(x, key, old)
-        else:
-            base.pop(x, key)
-        current_store().redo.append(lambda: base.__setitem__(x, key, now))
-        return d
 
-    return undo
+def undo_put(x: Any, key: Any, *before: Any) -> Any:
+    """Take an entry back, and return its cotangent."""
+    base = type_in_c(x)
+    d = slots_of(x).pop(key, None)
+    if not _has_entry(x, key):
+        raise refused_size(x)
+    now = base.__getitem__(x, key)
+    if before:
+        base.__setitem__(x, key, *before)
+    else:
+        base.pop(x, key)
+    current_store().redo.append(functools.partial(base.__setitem__, x, key, now))
+    return d
+
+
+PUT = small_pullback(lambda x, entry, dy: undo_put(x, *entry[4:]))
+
+
+def _has_entry(x: Any, key: Any) -> bool:
+    if isinstance(x, dict):
+        return dict.__contains__(x, key)
+    return bool(key < type_in_c(x).__len__(x))
 
 
 def delete_item(x: Any, index: Any) -> ValueAndPullback:
@@ -182,14 +193,14 @@ def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
 def _(nodes: Nodes, x: dict[Any, Any], key: Any, default: Any = None) -> ValueAndPullback:
     key = stored_key(x, key)
     if dict.__contains__(x, key):
-        y, undo = dict.__getitem__(x, key), None
+        y, put = dict.__getitem__(x, key), None
     else:
-        y, undo = default, put_item(x, key, default)
+        y, put = default, put_item(x, key, default)
     mark_active(x)
 
     def setdefault_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), key, dy)
-        return (None, None, None, None if undo is None else undo())[: len(nodes)]
+        return (None, None, None, None if put is None else undo_put(*put))[: len(nodes)]
 
     return y, setdefault_back
 
@@ -199,10 +210,10 @@ def _(nodes: Nodes, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> ValueAndPullb
     if not all(isinstance(given, dict) for given in xs):
         return None
     added = dict(*xs, **kws)
-    undo = {key: put_item(x, key, value) for key, value in added.items()}
+    puts = {key: put_item(x, key, value) for key, value in added.items()}
 
     def update_back(dy: Any) -> tuple[Any, ...]:
-        d = {key: undo[key]() for key in reversed(added)}
+        d = {key: undo_put(*puts[key]) for key in reversed(added)}
         for source in xs:
             given = slots_of(source)
             for key, _ in entries_of(source):

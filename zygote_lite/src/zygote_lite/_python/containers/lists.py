@@ -8,7 +8,13 @@ from typing import Any
 
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._cotangents.kinds import tuple_like
-from zygote_lite._cotangents.registry import Handlers, Nodes, UndoOnly, ValueAndPullback
+from zygote_lite._cotangents.registry import (
+    Handlers,
+    Nodes,
+    UndoOnly,
+    ValueAndPullback,
+    small_pullback,
+)
 from zygote_lite._cotangents.run import current_store, give, slots_of
 from zygote_lite.errors import Fault
 
@@ -65,15 +71,28 @@ def into(x: Any, parts: Any) -> Any:
 
 @handlers.structural(list.append)
 def _(nodes: Nodes, x: list[Any], value: Any) -> ValueAndPullback:
+    place = append_to(x, value)
+    return None, UndoOnly(lambda dy: (None, None, _take_last(x, place)))
+
+
+def append_to(x: list[Any], value: Any) -> int:
+    """Append to a list; return the place."""
     place = list.__len__(x)
     list.append(x, value)
     mark_active(x)
+    return place
 
-    def append_back(dy: Any) -> tuple[Any, ...]:
+
+def _take_last(x: list[Any], place: int) -> Any:
+    """Take what was appended at a place away, and return its cotangent."""
+    if list.__len__(x) == place + 1:
+        current_store().redo.append(functools.partial(list.append, x, list.pop(x)))
+    else:
         cut(x, place, [])
-        return None, None, slots_of(x).pop(place, None)
+    return slots_of(x).pop(place, None)
 
-    return None, UndoOnly(append_back)
+
+APPENDED = small_pullback(lambda x, entry, dy: _take_last(x, entry[4]))
 
 
 @handlers.structural(list.pop)

@@ -8,7 +8,10 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
+from zygote_lite._ir.folding import folded
 from zygote_lite._ir.intrinsics import build_list, build_tuple
 from zygote_lite._python.library.builtins import (
     _NO_DEFAULT,
@@ -20,6 +23,7 @@ from zygote_lite._python.library.builtins import (
     hint,
     iterate_sequence,
 )
+from zygote_lite._python.library.folds import _sum, are_exact_numbers
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -62,6 +66,19 @@ def _(tape: Tape, nodes: Nodes, f: Any, x: Any = ()) -> Traced:
     tape.call((None, None), hint, x)
     found = [*steps]
     return tape.call((None, *[node for _, node in found]), build_list, *[y for y, _ in found])
+
+
+@handlers.by_code(_sum)
+def _(tape: Tape, nodes: Nodes, f: Any, x: Any, start: Any = 0) -> Traced | None:
+    if isinstance(x, list | tuple | np.ndarray):
+        return None
+    found = [*_each_step(tape, x, nodes[1])]
+    values = [y for y, _ in found]
+    items, node = tape.call((None, *[node for _, node in found]), build_list, *values)
+    at = nodes[2] if len(nodes) > 2 else None
+    if are_exact_numbers(values, start):
+        return tape.call((None, node, at), sum, items, start)
+    return tape.call((None, None, node, at), folded, operator.add, items, start)
 
 
 @handlers.by_code(_enumerate)

@@ -36,6 +36,7 @@ from zygote_lite._cotangents.registry import (
     UndoOnly,
     ValueAndPullback,
     no_pullback,
+    small_pullback,
 )
 from zygote_lite._cotangents.run import EntryBack, current_store, give, slots_of, state
 from zygote_lite._ir.intrinsics import note_class
@@ -169,20 +170,33 @@ def _(
         raise Fault.ATTRIBUTE(
             f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"
         )
+    written = _change_attribute(change, x, name, *value)
+    return None, UndoOnly(lambda dy: (None, None, None, _undo_change(*written))[: len(nodes)])
+
+
+def _change_attribute(
+    change: Callable[..., None], x: Any, name: str, *value: Any
+) -> tuple[Any, ...]:
+    """Write or delete an attribute; return the object, the name, and what the object held."""
     before = _field(x, name)
     change(x, name, *value)
     if value:
         mark_active(x)
         mark_fields(x, gc.get_referents(x.__dict__)[0] if isinstance(x, type) else fields_of(x))
+    return x, name, *before
 
-    def change_back(dy: Any) -> tuple[Any, ...]:
-        d_value = slots_of(_holder(x, name)).pop(name, None)
-        after = _field(x, name)
-        _put_field(x, name, before)
-        current_store().redo.append(lambda: _put_field(x, name, after))
-        return (None, None, None, d_value)[: len(nodes)]
 
-    return None, UndoOnly(change_back)
+def _undo_change(x: Any, name: str, *before: Any) -> Any:
+    """Put an attribute back, and return the cotangent of what it held."""
+    d_value = slots_of(_holder(x, name)).pop(name, None)
+    after = _field(x, name)
+    _put_field(x, name, before)
+    current_store().redo.append(functools.partial(_put_field, x, name, after))
+    return d_value
+
+
+CHANGED = small_pullback(lambda x, entry, dy: _undo_change(x, *entry[4:]))
+write_attribute = functools.partial(_change_attribute, object.__setattr__)
 
 
 def _field(x: Any, name: str) -> tuple[Any, ...]:
