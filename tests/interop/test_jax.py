@@ -172,6 +172,16 @@ def test_shapes_are_known_or_declared():
     assert jax.jit(two)(U)["b"][1] is None
 
 
+def test_captured_arrays():
+    def product(captured, x):
+        return interop.to_jax(lambda x: x * captured)(x).sum()
+
+    with pytest.raises(TypeError, match="as an argument"):
+        jax.grad(product)(U, K)
+    found = jax.grad(lambda x: interop.to_jax(lambda x: x * np.asarray(U))(x).sum())(2 * U)
+    np.testing.assert_allclose(found, U)
+
+
 def test_effects_are_refused():
     def printing(x):
         print(x)

@@ -127,6 +127,35 @@ def test_a_layer_of_a_network():
     assert torch.equal(copy.deepcopy(net)(x), net(x))
 
 
+def test_captured_tensors_do_not_lose_their_gradient():
+    scale, x = torch.ones(3, requires_grad=True), torch.arange(3.0, requires_grad=True)
+    scaled = interop.to_torch(lambda x: x * scale.numpy())
+    for call in (scaled, torch.func.jacrev(scaled)):
+        with pytest.raises(RuntimeError, match="requires grad"):
+            call(x)
+    with torch.no_grad():  # as in PyTorch
+        assert torch.equal(scaled(x), x)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_networks_call_what_is_exported():
+    class Network(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear, self.heat = torch.nn.Linear(4, 4).double(), interop.to_torch(heat)
+
+        def forward(self, x):
+            return 3 * self.heat(self.linear(x), torch.tensor(0.1, dtype=torch.float64)).sum()
+
+    network, x = Network(), torch.linspace(0, 1, 4, dtype=torch.float64)
+    found = []
+    for f in (network, torch.compile(network, backend="eager")):
+        network.zero_grad()
+        f(x).backward()
+        found.append(network.linear.weight.grad.clone())
+    torch.testing.assert_close(*found)
+
+
 def test_what_is_overwritten_is_an_error():
     x = torch.ones(3, dtype=torch.float64, requires_grad=True)
     exponential = to_torch(np.exp)

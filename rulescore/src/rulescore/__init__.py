@@ -40,7 +40,15 @@ from rulescore._methods import flatten, goes_by_value
 from rulescore._naming import home_of
 from rulescore._plugins import Section, hookimpl, plugins, provider_of, reason_of
 from rulescore._project import project, zero
-from rulescore._table import find_batched, find_frule, find_rule, generation, rrule, when_changed
+from rulescore._table import (
+    find_batched,
+    find_frule,
+    find_rule,
+    generation,
+    rrule,
+    rules_of,
+    when_changed,
+)
 from rulescore._tangent import Tangent, accumulate
 from rulescore._why import why
 
@@ -71,6 +79,7 @@ __all__ = [
     "find_rule",
     "find_frule",
     "find_batched",
+    "rules_of",
     "why",
     "plugins",
     "provider_of",

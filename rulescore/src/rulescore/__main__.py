@@ -28,7 +28,7 @@ from rulescore._command.survey import ending, missing, reasons
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
 from rulescore._plugins import Plugin, plugins
-from rulescore._table import candidates, find_rule
+from rulescore._table import find_rule, rules_of
 from rulescore._why import unbound, why
 from rulescore.faults import print_page
 
@@ -103,7 +103,7 @@ def _why(given: argparse.Namespace, console: Console) -> int:
     types = [t for t in given.types if "=" not in t]
     f, xs = called(given.function, types)
     is_attribute = inspect.isdatadescriptor(f)
-    if isinstance(f, ModuleType) or not (callable(f) or candidates(f) or is_attribute):
+    if isinstance(f, ModuleType) or not (callable(f) or rules_of(f) or is_attribute):
         raise LookupError(f"{given.function} is no function, but a {type(f).__name__}")
     call = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
     asked, (f, xs, options) = options, unbound(f, xs, options)

@@ -311,8 +311,12 @@ def methods_of(function: Any) -> Primitive | None:
     return _functions.get(("method", id(function)))
 
 
-def candidates(f: Any) -> list[Rule]:
-    """Return all rules for a function, or for calling an object, whatever the arguments."""
+def rules_of(f: Any) -> list[Rule]:
+    """Return all rules for a function, or for calling an object, whatever the arguments.
+
+    Arguments:
+        f: the function, the object, or the class that constructs one.
+    """
     return [rule for primitive in primitives_of(f) for rule in primitive.rules]
 
 

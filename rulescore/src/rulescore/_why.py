@@ -7,7 +7,7 @@ from typing import Any
 from rulescore._errors import RuleError
 from rulescore._primitive import matches
 from rulescore._rule import Rule
-from rulescore._table import candidates, find_rule, primitives_in_play, primitives_of
+from rulescore._table import find_rule, primitives_in_play, primitives_of, rules_of
 
 _BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 
@@ -66,7 +66,7 @@ def unbound(
     The owner of the method goes before `xs`. Methods of classes, and what has rules of its own, are
     returned as they are.
     """
-    while not candidates(f):
+    while not rules_of(f):
         owner = getattr(f, "__self__", None)
         if type(f) is partial:
             f, xs, options = f.func, (*f.args, *xs), {**f.keywords, **options}

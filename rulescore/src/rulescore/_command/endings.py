@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from rulescore._naming import name_of
-from rulescore._table import candidates
+from rulescore._table import rules_of
 
 # what the language itself is made of is no matter of rules, but for the modules of formulas
 _LANGUAGE = sys.stdlib_module_names - {"math", "cmath", "_operator", "operator", "_statistics"}
@@ -33,7 +33,7 @@ def endings(f: Any) -> list[str]:
             continue
         seen.add(id(known))
         for called in _called_by(known):
-            if isinstance(called, type) or not callable(called) or candidates(called):
+            if isinstance(called, type) or not callable(called) or rules_of(called):
                 continue
             if plain_function(called) is not None:
                 waiting.append(called)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rulescore._naming import name_of
 from rulescore._plugins import plugins
-from rulescore._table import candidates
+from rulescore._table import rules_of
 
 _SAMPLES = {
     bool: True,
@@ -74,12 +74,12 @@ def called(name: str, types: list[str]) -> tuple[Any, tuple[Any, ...]]:
         owner, _, last = name.rpartition(".")
         f = getattr(named(owner), last)
     xs = tuple([sample(kind, name) for kind in types])
-    if name.endswith(".__call__") and xs and not candidates(f) and candidates(xs[0]):
+    if name.endswith(".__call__") and xs and not rules_of(f) and rules_of(xs[0]):
         return xs[0], xs[1:]
-    if isinstance(f, type) and not candidates(f):
+    if isinstance(f, type) and not rules_of(f):
         with contextlib.suppress(LookupError):
             instance = _instance_of(f)
-            if candidates(instance):
+            if rules_of(instance):
                 return instance, xs
     return f, xs
 

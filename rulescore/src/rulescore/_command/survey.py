@@ -8,7 +8,7 @@ from typing import Any
 from rulescore._command.endings import endings, plain_function
 from rulescore._command.lookup import named
 from rulescore._plugins import plugins
-from rulescore._table import candidates
+from rulescore._table import rules_of
 
 NAMESPACES = (
     "numpy",
@@ -66,7 +66,7 @@ def _without_rule(library: str) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for namespace in NAMESPACES if library == "numpy" else (library,):
         for name, f in functions_of(namespace):
-            if id(f) not in seen and not candidates(f):
+            if id(f) not in seen and not rules_of(f):
                 yield name, f
             seen.add(id(f))
 

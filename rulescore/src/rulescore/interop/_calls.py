@@ -147,7 +147,8 @@ def refuse_unknown(f: Any, structure: Any) -> None:
     elif structure is not LEAF and not isinstance(structure, str | bytes | int | type(None)):
         raise TypeError(
             f"{name_of(f)} returns {describe(structure)}: an exported function returns arrays and "
-            "numbers, or tuples, lists and dicts of them"
+            "numbers, or tuples, lists and dicts of them. Give an array of the host that the "
+            "function captures as an argument"
         )
 
 

@@ -14,7 +14,7 @@ from rulescore._errors import Fault, RuleError
 from rulescore._forward import frule
 from rulescore._naming import describe, name_of
 from rulescore._rule import Pullback
-from rulescore._table import candidates, rrule
+from rulescore._table import rrule, rules_of
 from rulescore.interop._trees import Place, constants, entry_at
 
 Pull = Callable[[Any], Sequence[Any]]
@@ -128,7 +128,7 @@ class Differentiator:
 
     def knows(self, f: Any) -> bool:
         """Return whether a function can be exported, for some types of arguments."""
-        return any(rule.kind not in ("forward", "batched") for rule in candidates(f))
+        return any(rule.kind not in ("forward", "batched") for rule in rules_of(f))
 
     def accepts(self, f: Any) -> None:
         """Raise where calls of a function may not be repeated or left out: it has effects."""

@@ -37,6 +37,8 @@ class TorchFunction(ExportedFunction):
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on tensors, or on trees of them."""
+        if torch.compiler.is_compiling():
+            return torch.compiler.disable(called)(self, xs, options)
         if not options:
             for x in xs:
                 if not isinstance(x, Tensor):
@@ -54,6 +56,11 @@ class TorchFunction(ExportedFunction):
 
     def __reduce__(self) -> Any:
         return TorchFunction, (self.f, self.differentiator, self.copy)
+
+
+def called(f: TorchFunction, xs: Any, options: Any) -> Any:
+    """Call a function of tensors: what `torch.compile` does not look into."""
+    return f(*xs, **options)
 
 
 def _is_tensor(x: Any) -> bool:
@@ -94,7 +101,9 @@ class Recorded(torch.autograd.Function):
     def forward(ctx: Any, task: "Task", *tensors: Tensor) -> Any:
         """Return the tensors of the value's leaves: a tuple, but for one alone."""
         arrays = [array_of(x, task.copy) for x in tensors]
-        structure, leaves, pull = task.call.pull(arrays, task.needed)
+        # as outside of `forward`: a captured tensor with a gradient cannot become an array
+        with torch.enable_grad():
+            structure, leaves, pull = task.call.pull(arrays, task.needed)
         ctx.save_for_backward(*tensors)
         ctx.task = task
         task.structure, task.pull = structure, pull
@@ -125,7 +134,8 @@ class Exported(torch.autograd.Function):
         if task.needed is None:
             structure, leaves = task.call.value(arrays)
             return Result(structure, None), *tensors_of(leaves, tensors)
-        structure, leaves, pull = task.call.pull(arrays, task.needed)
+        with torch.enable_grad():  # as in `Recorded`
+            structure, leaves, pull = task.call.pull(arrays, task.needed)
         return Result(structure, pull), *tensors_of(leaves, tensors)
 
     @staticmethod

@@ -8,22 +8,26 @@ import builtins
 import dis
 import functools
 import io
+import logging
 import random
+import sys
 import types
 from typing import Any
 
 import numpy as np
 
+from rulescore import rules_of
 from zygote_lite._activity.reachability import held_beside, is_users_class, methods_of
 from zygote_lite._cotangents.kinds import OBJECT, TUPLE, entries_of, kind_of
 from zygote_lite._ir.bytecode import codes_in
-from zygote_lite._ir.places import is_library
+from zygote_lite._ir.places import is_installed, is_library
 
 _CALLED = {print, input, open, exec, eval, breakpoint}
-_ACTING = {"random", "time", "secrets", "os", "sys", "subprocess", "socket", "logging",
+_ACTING = {"random", "time", "secrets", "os", "subprocess", "socket", "logging",
             "numpy.random"}  # fmt: skip
 _HOLDERS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
             io.IOBase)  # fmt: skip
+_HARMLESS = {logging.getLogger, logging.Logger.isEnabledFor}
 _MOST_VALUES = 10_000  # values that are looked at
 
 
@@ -34,20 +38,27 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
     variables are changed is told by calling it.
     """
     stack, seen, read = [*values], dict[int, Any](), list[Any]()
-    while stack and len(seen) < _MOST_VALUES:
+    named, of_libraries = set[str](), list[Any]()
+    while (stack or of_libraries) and len(seen) < _MOST_VALUES:
+        if not stack:
+            stack = _used_of(of_libraries, named)
+            of_libraries = []
+            continue
         x = stack.pop()
-        if id(x) in seen:
+        if id(x) in seen or hasattr(type(x), "__dlpack__"):  # arrays of any library are data
             continue
         seen[id(x)] = x
         found = _effect_itself(x)
         if found is not None:
             return found, read
         if isinstance(x, types.FunctionType):
-            if is_library(x.__code__.co_filename):
+            path = x.__code__.co_filename
+            if is_library(path) or (is_installed(path) and rules_of(x)):
                 continue
             assigned, names = _deeds_of(x.__code__)
             if assigned is not None:
                 return f"{x.__qualname__} assigns the outer variable `{assigned}`", read
+            named |= names
             around = [*held_beside(x), *_named_by(x, names)]
             stack += around
             read += [y for y in around if kind_of(y) >= TUPLE]
@@ -57,11 +68,46 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
             stack += [getattr(x, "__func__", None), getattr(x, "__self__", None)]
             stack += [getattr(x, "func", None), *getattr(x, "args", ())]
         elif isinstance(x, type):
-            stack += methods_of(x) if is_users_class(x) else ()
+            if _is_installed_class(x):
+                of_libraries.append(x)
+            elif is_users_class(x):
+                stack += methods_of(x)
+        elif kind_of(x) == OBJECT and _is_installed_class(type(x)):
+            of_libraries.append(x)
         elif kind_of(x) >= TUPLE:
             stack += [value for _, value in entries_of(x)]
             stack += [type(x)] if kind_of(x) == OBJECT else []
     return None, read
+
+
+def _is_installed_class(cls: type) -> bool:
+    """Return whether a class is one of an installed library, and not of the user."""
+    path = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return path is not None and is_installed(path)
+
+
+def _used_of(values: list[Any], named: set[str]) -> list[Any]:
+    """Return what is used of classes and objects of libraries, by code that names attributes.
+
+    A library has methods that print or draw random numbers beside those that are called. A class
+    with a rule is what its author says.
+    """
+    found = list[Any]()
+    for x in values:
+        cls = x if isinstance(x, type) else type(x)
+        if rules_of(cls):
+            continue
+        members = {name: vars(base)[name] for base in cls.__mro__[::-1] for name in vars(base)}
+        reached, names = set[str](), {"__init__", "__call__"} | named
+        while names:
+            reached |= names
+            functions = [members[name] for name in names if name in members]
+            functions = [f for f in functions if isinstance(f, types.FunctionType)]
+            names = {name for f in functions for name in _deeds_of(f.__code__)[1]} - reached
+            found += functions
+        if x is not cls:
+            found += [value for key, value in entries_of(x) if key in reached]
+    return found
 
 
 def _effect_itself(x: Any) -> str | None:
@@ -73,7 +119,9 @@ def _effect_itself(x: Any) -> str | None:
     owner = getattr(x, "__self__", None)
     module = getattr(x, "__module__", None) or getattr(owner, "__name__", None)
     is_effect = isinstance(owner, _HOLDERS) or (
-        isinstance(x, types.BuiltinFunctionType | types.FunctionType) and module in _ACTING
+        isinstance(x, types.BuiltinFunctionType | types.FunctionType)
+        and module in _ACTING
+        and x not in _HARMLESS
     )
     if is_effect or (kind_of(x) < TUPLE and any(x is f for f in _CALLED)):
         return f"it calls `{getattr(x, '__qualname__', x)}`"
