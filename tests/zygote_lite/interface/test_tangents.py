@@ -2,7 +2,9 @@
 
 import copy
 import dataclasses
+import functools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from zygote_lite import (
     jacobian,
     jvp,
     linearize,
+    testing,
 )
 from zygote_lite._cotangents.zeros import filled
 
@@ -35,7 +38,18 @@ REFUSED_TWICE = {  # what the tape does not differentiate twice
     "library:windows",
 }
 WORKING = [(n, i) for n, case in CASES.items() if not case.message for i in range(len(case.inputs))]
+either = pytest.mark.usefixtures("tier")
 FEW = 12  # one in so many cases: `fuzz.forward_fuzzer` takes them all
+
+
+@pytest.fixture(params=["as it comes", "recorded"])
+def tier(request):
+    """Have either way answer: code is made at the first call, where it can be."""
+    if request.param == "as it comes":
+        yield
+        return
+    with testing.recorded_only():
+        yield
 
 
 @pytest.mark.parametrize(("name", "i"), WORKING[::FEW])
@@ -54,6 +68,7 @@ def test_what_is_refused_in_reverse_is_refused(name):
         jvp(case.function, xs, dxs)
 
 
+@either
 def test_structures():
     def f(pair, line, table):
         table["b"].append(pair.a * table["w"])
@@ -71,6 +86,7 @@ def test_structures():
     np.testing.assert_allclose(dy["line"], slope * (V @ V + 1))
 
 
+@either
 def test_kinds():
     _, dy = jvp(lambda x: x * x, (np.float32(3),), (np.float32(2),))
     assert (type(dy), dy) == (np.float32, 12)
@@ -80,6 +96,7 @@ def test_kinds():
     assert jvp(lambda x, y: (x, 1.0), (1.0, 2.0), (None, 1.0)) == ((1.0, 1.0), (0.0, 0.0))
 
 
+@either
 def test_infinite_and_zero_slopes():
     assert jvp(np.sqrt, (np.float64(0.0),), (np.float64(1.0),))[1] == math.inf
     _, dy = jvp(
@@ -88,6 +105,7 @@ def test_infinite_and_zero_slopes():
     np.testing.assert_array_equal(dy, [0.0, 0.25])
 
 
+@either
 def test_the_function_is_run_once():
     calls = []
 
@@ -106,6 +124,7 @@ def test_the_function_is_run_once():
     assert len(calls) == 1
 
 
+@either
 def test_what_is_returned_shares_no_memory():
     dx = V.copy()
     _, (first, second) = jvp(lambda x: (x, x), (V,), (dx,))
@@ -113,6 +132,7 @@ def test_what_is_returned_shares_no_memory():
     np.testing.assert_array_equal([second, dx], [V, V])
 
 
+@either
 @pytest.mark.parametrize(
     ("xs", "dxs", "told"),
     [
@@ -128,6 +148,7 @@ def test_tangents_that_do_not_fit(xs, dxs, told):
         jvp(lambda x: x, xs, dxs)
 
 
+@either
 def test_values_without_a_form():
     with pytest.raises(DifferentiationError, match="holds set"):
         jvp(lambda x: {x}, (1.0,), (1.0,))
@@ -135,6 +156,7 @@ def test_values_without_a_form():
         jvp(lambda x: (x for _ in range(3)), (1.0,), (1.0,))
 
 
+@either
 def test_one_list_twice_is_refused():
     x = [1.0]
     with pytest.raises(DifferentiationError, match="share one list"):
@@ -149,6 +171,7 @@ def slope_of_wave(x):
     return jvp(wave, (x,), (1.0,))[1]
 
 
+@either
 def test_derivatives_of_tangents():
     second = 2 * math.cos(0.7) - 0.7 * math.sin(0.7)
     third = -3 * math.sin(0.7) - 0.7 * math.cos(0.7)
@@ -160,6 +183,7 @@ def test_derivatives_of_tangents():
     assert math.isclose(grad(grad(slope_of_wave))(0.7), third)
 
 
+@either
 def test_tangents_inside_by_their_direction_and_by_what_is_captured():
     def f(a, v):
         return np.sum(jvp(lambda x: a * x * x, (V,), (v,))[1] ** 2)
@@ -174,6 +198,7 @@ def test_linearize_inside_is_refused():
         gradient(lambda x: linearize(wave, x)[1](1.0), 0.7)
 
 
+@either
 def test_forward_over_reverse_is_the_hessian_times_a_vector():
     def f(x):
         return np.sum(np.exp(x) * x[::-1] ** 2)
@@ -187,6 +212,7 @@ class Model:
     name: str = "model"
 
 
+@either
 @pytest.mark.parametrize(
     ("f", "xs", "argnums"),
     [
@@ -219,6 +245,7 @@ def same_structure(a, b):
         np.testing.assert_allclose(a, b, strict=True)
 
 
+@either
 def test_jacfwd_of_a_function_that_changes_its_argument():
     def f(x):
         x.append(x[0] * 2.0)
@@ -228,6 +255,58 @@ def test_jacfwd_of_a_function_that_changes_its_argument():
     assert [[float(j) for j in row] for row in found] == [[1.0], [2.0]]
 
 
+@either
 def test_jacfwd_inside():
     (d,) = gradient(lambda x: np.sum(jacfwd(lambda z: z**3)(x)), V)
     np.testing.assert_allclose(d, 6 * V)
+
+
+def test_jacfwd_is_transformed():
+    with testing.transformed_only(), testing.compared(), testing.observed() as answers:
+        found = jacfwd(lambda x, y: x * x[::-1] * y, (0, "y"))(V, y=2.0)
+    expected = jacobian(lambda x, y: x * x[::-1] * y, (0, "y"))(V, y=2.0)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, strict=True)
+    assert len(answers) == len(V) + 1
+
+
+class Wave:
+    def __init__(self, speed):
+        self.speed = speed
+
+    def __call__(self, x, by=1.0):
+        return np.sum(np.sin(self.speed * x)) * by
+
+    def twice(self, x):
+        return 2.0 * self(x)
+
+
+@pytest.mark.parametrize(
+    ("f", "factor"),
+    [
+        (Wave(3.0), 3.0),
+        (Wave(3.0).twice, 6.0),
+        (functools.partial(Wave(3.0), by=5.0), 15.0),
+        (functools.partial(Wave.__call__, Wave(3.0)), 3.0),
+    ],
+)
+def test_the_first_call_is_transformed_whatever_is_called(f, factor):
+    with testing.observed() as answers:
+        y, dy = jvp(f, (V,), (V + 1,))
+    assert [answer.tier for answer in answers] == ["transformed"]
+    assert y == f(V)
+    np.testing.assert_allclose(dy, factor * np.cos(3 * V) @ (V + 1))
+
+
+def test_a_long_loop_costs_no_memory_at_its_first_call():
+    def steps(x, n):
+        for _ in range(n):
+            x = math.sin(x) + 0.5 * x
+        return x
+
+    tracemalloc.start()
+    _, dy = jvp(steps, (0.5, 20_000), (1.0, None))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6  # of making code; the tape would need 8,000 bytes a step
+    assert math.isclose(dy, jvp(steps, (0.5, 20_000), (1.0, None))[1])

@@ -5,7 +5,11 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
+import numpy as np
+
+from rulescore import plugins
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite._interface.calls import plain_call
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run
 from zygote_lite._nested.tangents import (
@@ -18,7 +22,8 @@ from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
-from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns
+from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns, units
+from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
 from zygote_lite.modes import watching
 
@@ -58,34 +63,60 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
             raise Fault.TANGENT(
                 "jvp takes a tuple of arguments and a tuple of tangents: `jvp(f, (x,), (dx,))`"
             )
-        function, over = gone_over(original(f))
-        moving = [v for v in tangents if v is not None]
-        count, known = len(primals), None
-        if len(tangents) != count:
-            raise Fault.TANGENT(f"jvp is given {len(tangents)} tangents for {count} arguments")
-        if type(function) is FunctionType and moving:
-            numbers = tuple(range(count))
-            if len(moving) != count:
-                numbers = tuple([i for i in numbers if tangents[i] is not None])
-            known = specializations_of(function, count, numbers, False, False, FORWARD, over)
-            found: tuple[Any, Any] | None = None
-            if known is not None and over is None and len(moving) == count:
-                if len(_usual) >= _MOST_USUAL:
-                    _usual.clear()
-                _usual[id(function.__code__)] = function.__code__, known
-            if known is not None:
-                found = known.enter(function, *primals, *moving)
-            if found is not None:
-                return found
+        if len(tangents) != len(primals):
+            raise Fault.TANGENT(
+                f"jvp is given {len(tangents)} tangents for {len(primals)} arguments"
+            )
+        f, primals = original(f), tuple(primals)
+        numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
+        found = _by_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
+        if found is not None:
+            return found
         flags = (None, *(None if v is None else True for v in tangents))
-        y, push = pushed_forward(original(f), flags, tuple(primals), {})
-        dy = push(*tangents)
-        if known is not None:
-            known.note(function, (*primals, *moving))
-        return y, dy
+        y, push = pushed_forward(f, flags, primals, {})
+        return y, push(*tangents)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
+
+
+def _by_code(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], numbers: tuple[int, ...], moving: list[Any]
+) -> tuple[Any, Any] | None:
+    """Return the value and the tangent by transformed code; `None` where that is the tape's.
+
+    The code is made at the first call: the tape costs about as much as making it.
+
+    Arguments:
+        f, xs, kws: the call.
+        numbers: the arguments that move, by position and then by keyword.
+        moving: their tangents.
+    """
+    function, over = gone_over(f)
+    given, places = xs, numbers
+    if type(function) is not FunctionType or kws:
+        call = plain_call(function, xs, kws) if over is None else None
+        if call is None:
+            return None
+        function, given, before = call
+        named = map(function.__code__.co_varnames.index, kws)
+        at = [*range(before, before + len(xs)), *named]
+        places = tuple([at[n] for n in numbers])
+    if not places:
+        return None
+    known = specializations_of(function, len(given), places, False, False, FORWARD, over)
+    if known is None:
+        return None
+    if function is f and len(places) == len(given):
+        if len(_usual) >= _MOST_USUAL:
+            _usual.clear()
+        _usual[id(function.__code__)] = function.__code__, known
+    found: tuple[Any, Any] | None = known.enter(function, *given, *moving)
+    if found is None:
+        plugins()  # their rules, were they loaded later, would put the code out of date
+        if known.note(function, (*given, *moving)):
+            found = known.enter(function, *given, *moving)
+    return found
 
 
 @entry
@@ -101,6 +132,7 @@ def linearize(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, Pushforward]:
     return pushed_forward(original(f), (None, *(True for _ in xs)), xs, {})
 
 
+@by_name
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `f` in forward mode, one input at a time.
 
@@ -118,11 +150,37 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
         zeros = [filled(None, x) for x in (*xs, *kws.values())]  # before the function changes them
+        found = _jacobian_by_code(f, xs, kws, active, zeros)
+        if found is not None:
+            return found
         y, push = pushed_forward(original(f), active.flags, xs, kws)
 
         return jacobian_by_columns(f, y, push, active, zeros)
 
     return jacobian_of
+
+
+def _jacobian_by_code(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], active: ActiveArguments, zeros: list[Any]
+) -> Any:
+    """Return a Jacobian by transformed code, which runs the function once for each column.
+
+    Such code has no effects. It is `None` where a column is the tape's, and for structures.
+    """
+    if any(type(zeros[n]) not in (float, np.ndarray) for n in active.numbers):
+        return None
+    y, columns, function = None, [], original(f)
+    for number in active.numbers:
+        for v in units(f, zeros[number]):
+            found = _by_code(function, xs, kws, (number,), [v])
+            if found is None:
+                return None
+            y = found[0]
+            columns.append(found[1])
+    if not columns:
+        return None
+    known = iter(columns)
+    return jacobian_by_columns(f, y, lambda *_: next(known), active, zeros)
 
 
 inside(inside_jvp)(jvp)

@@ -20,7 +20,7 @@ from zygote_lite._specialize.numba.compile import MISSING
 from zygote_lite._specialize.typed.derivatives import TakenBy
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
-from zygote_lite._specialize.watch import AS_RULE, GRADIENT, watch
+from zygote_lite._specialize.watch import AS_RULE, FORWARD, GRADIENT, watch
 from zygote_lite.modes import RECORDED, current, leaving, watching
 
 NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function"))
@@ -93,17 +93,21 @@ class Specializations:
         key = self.key_of(xs)
         return str(key) if isinstance(key, NotSpecializable) else self.reasons.get(key)
 
-    def note(self, f: Any, xs: tuple[Any, ...]) -> None:
-        """Count a call that no specialization answered; make one when it is worth it."""
+    def note(self, f: Any, xs: tuple[Any, ...]) -> bool:
+        """Count a call that no specialization answered; make one when it is worth it.
+
+        Returns whether one was made.
+        """
         if watching.count and current().tier == RECORDED:
-            return
+            return False
         key = self.key_of(xs)
         if not isinstance(key, NotSpecializable):
             with self.lock:
                 if self.is_due(key) or self.is_due_for_all(xs):
-                    self.make(f, xs, key)
+                    return self.make(f, xs, key) is None
         elif self.compiled:
             warn_uncompiled(f, str(key))
+        return False
 
     def key_of(self, xs: tuple[Any, ...]) -> Any:
         """Return the signature of arguments, or the reason why there is none."""
@@ -144,7 +148,7 @@ class Specializations:
         """Return the call, or the run, after which code is first made."""
         if self.form == AS_RULE:
             return 1 if watching.count and current().is_eager else _FIRST_RUN
-        return 1 if self.compiled else _FIRST
+        return 1 if self.compiled or self.form == FORWARD else _FIRST
 
     def make_later(self, f: Any, xs: tuple[Any, ...]) -> None:
         """Count a run of the tape that calls the function; make code after it, where it is due.
