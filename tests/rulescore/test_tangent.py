@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from rulescore import Tangent, accumulate
+from rulescore import Tangent, accumulate, project, zero
 
 Point = collections.namedtuple("Point", "x y")
 V = np.array([1.0, 2.0])
@@ -173,3 +173,20 @@ def test_a_tangent_is_scaled_by_numbers_alone(other):
     for scale in (lambda: dm * other, lambda: other * dm, lambda: dm / other):
         with pytest.raises(TypeError):
             scale()
+
+
+def test_tuples_that_share_their_parts_are_walked_once():
+    t, numbers = (V, 2.0), (1.0, 2.0)
+    for _ in range(40):
+        t, numbers = (t, t), (numbers, numbers)
+    total, projected, nothing = accumulate(t, t), project(t, t), zero(numbers)
+    for _ in range(40):
+        total, projected, nothing = total[1], projected[0], nothing[1]
+    same((total, projected, nothing), ((2 * V, 4.0), (V, 2.0), (0.0, 0.0)))
+
+
+def test_zeros_that_can_be_written_to_are_one_for_each_place():
+    part = (V, 2.0)
+    first, second, (third, _) = zero((part, part, (part, 1.0)))
+    first[0][:], second[0][:] = 1.0, 2.0
+    same((first, second, third), ((V * 0 + 1, 0.0), (V * 0 + 2, 0.0), (V * 0, 0.0)))

@@ -85,10 +85,34 @@ def zero(x: Any) -> Any:
         array: Any = np.asarray(x) if isinstance(x, np.ndarray) else x
         return np.zeros_like(array, dtype=array.dtype if kind in "fc" else np.float64)
     if isinstance(x, list | tuple):
-        return sequence_like(x, list(map(zero, x)))
+        return _zero_of_sequence(x, {}, set())
     if isinstance(x, dict):
         return {name: zero(entry) for name, entry in x.items()}
     return None
+
+
+def _zero_of_sequence(x: Any, known: dict[int, Any], stay: set[int]) -> Any:
+    """Return the zeros of a list or tuple; a tuple in it that shares its parts is walked once.
+
+    Arguments:
+        x: the list or tuple.
+        known: the zeros of tuples that were met before, by the identity of the tuple. Those that
+            can be written to, such as arrays, are made anew for each place.
+        stay: the identities of these zeros.
+    """
+    entries = []
+    for part in x:
+        if type(part) is not tuple:
+            entries.append(zero(part))
+            continue
+        found = known.get(id(part))
+        if found is None:
+            found = _zero_of_sequence(part, known, stay)
+            if all(isinstance(d, Number | NoneType) or id(d) in stay for d in found):
+                known[id(part)] = found
+                stay.add(id(found))
+        entries.append(found)
+    return sequence_like(x, entries)
 
 
 def shape_of(x: Any) -> Any:
@@ -163,13 +187,27 @@ def _project_sequence(dx: Any, x: Any) -> Any:
         raise ValueError(f"a number is no cotangent of a {type(x).__name__} of length {len(x)}")
     if not isinstance(dx, (list, tuple, Array)):
         return dx  # a Tangent: whoever made it knows the fields
+    return _projected_entries(dx, x, {})
+
+
+def _projected_entries(dx: Any, x: Any, known: dict[tuple[int, int], Any]) -> Any:
+    """Return a cotangent in the kind of a list or tuple; tuples that are shared are `known`."""
     given: Any = _sum_leading(dx, x) if isinstance(dx, Array) and dx.ndim > 1 else dx
     if len(given) != len(x):
         kind = type(x).__name__
         raise ValueError(
             f"a cotangent of length {len(given)} does not fit a {kind} of length {len(x)}"
         )
-    return sequence_like(x, [project(dz, z) for dz, z in zip(given, x, strict=True)])
+    entries = []
+    for dz, z in zip(given, x, strict=True):
+        if type(dz) is not tuple or type(z) is not tuple:
+            entries.append(project(dz, z))
+            continue
+        key = id(dz), id(z)
+        if key not in known:
+            known[key] = _projected_entries(dz, z, known)
+        entries.append(known[key])
+    return sequence_like(x, entries)
 
 
 def sequence_like(x: Any, entries: list[Any]) -> Any:

@@ -146,7 +146,7 @@ def accumulate(a: Any, b: Any) -> Any:
         if method is not None:
             return method(a, b)
     if isinstance(a, tuple | list):
-        return _accumulate_sequences(a, b)
+        return _accumulate_sequences(a, b, {})
     if isinstance(a, dict):
         if not isinstance(b, dict):
             raise _mismatch(a, b)
@@ -164,12 +164,22 @@ def accumulate(a: Any, b: Any) -> Any:
     return a + b
 
 
-def _accumulate_sequences(a: Any, b: Any) -> Any:
+def _accumulate_sequences(a: Any, b: Any, known: dict[tuple[int, int], Any]) -> Any:
+    """Add lists or tuples entry by entry; the sums of tuples that are shared are `known`."""
     if isinstance(a, list) is not isinstance(b, list) or not isinstance(b, tuple | list):
         raise _mismatch(a, b)
     if len(a) != len(b):
         raise ValueError(f"cannot add cotangents of one value with lengths {len(a)} and {len(b)}")
-    return sequence_like(a, [accumulate(x, y) for x, y in zip(a, b, strict=True)])
+    entries = []
+    for x, y in zip(a, b, strict=True):
+        if type(x) is not tuple or type(y) is not tuple:
+            entries.append(accumulate(x, y))
+            continue
+        key = id(x), id(y)
+        if key not in known:
+            known[key] = _accumulate_sequences(x, y, known)
+        entries.append(known[key])
+    return sequence_like(a, entries)
 
 
 def _accumulate_fields(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:

@@ -13,7 +13,18 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_same
-from zygote_lite import checkpoint, grad, gradient, hvp, jvp, pullback, testing, vmap
+from zygote_lite import (
+    check_gradient,
+    checkpoint,
+    grad,
+    gradient,
+    hvp,
+    jvp,
+    pullback,
+    testing,
+    vjp,
+    vmap,
+)
 from zygote_lite._cotangents import kinds
 from zygote_lite._specialize import cache
 
@@ -684,6 +695,32 @@ def test_an_argument_that_shares_its_parts_is_walked_once():
     for k in range(LEVELS):
         found, first = found[k % 2], first[0]
     assert (found, first) == ((6.0, None), (None, [4.5]))  # of a list it is at the first place
+
+
+@pytest.mark.parametrize("verb", [grad, lambda f: lambda t: vjp(f, t)[1](1.0)[0]])
+def test_zeros_of_a_tuple_that_shares_its_parts(verb):
+    t, pair = tower((1.5, 2.0)), (3.0, 0.0)
+    for _ in range(3):
+        found = verb(product_at_the_bottom)(t)
+        for k in range(LEVELS):
+            found, other = found[k % 2], found[1 - k % 2]
+        assert (found, other) == ((2.0, 1.5), (0.0, 0.0))
+    assert vmap(lambda t, x: t[0] * x, in_axes=(None, 0))(pair, np.ones(2)).tolist() == [3.0, 3.0]
+    batch = vmap(lambda t, x: product_at_the_bottom(t) * x, in_axes=(None, 0))(t, np.ones(2))
+    assert batch.tolist() == [3.0, 3.0]
+
+
+def test_zeros_that_can_be_written_to_are_made_for_each_place():
+    part = (np.ones(2), 2.0)
+    found = grad(lambda t: t[0][1])((part, part, (part, [part])))
+    arrays = [found[1][0], found[2][0][0], found[2][1][0][0]]
+    for i, array in enumerate(arrays):
+        array += i
+    assert [array.tolist() for array in arrays] == [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
+
+
+def test_the_check_of_a_tuple_that_shares_its_parts():
+    check_gradient(lambda t: np.sum(product_at_the_bottom(t)), tower((np.array([1.5]), np.ones(1))))
 
 
 def test_many_parts_that_are_no_tower_are_transformed():

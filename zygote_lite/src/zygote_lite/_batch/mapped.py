@@ -16,6 +16,7 @@ from zygote_lite._batch.axes import (
 )
 from zygote_lite._batch.run import INSIDE, BatchRun
 from zygote_lite._batch.tracers import NotBatched, Tracer, tracers_in
+from zygote_lite._cotangents.kinds import within
 from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import simply_run
@@ -48,7 +49,8 @@ class Mapped:
             nodes: the numbers of the function, the arguments and the keywords there.
             xs, kws: the arguments.
         """
-        key = (generation(), *map(_type_and_shape, xs), *map(_type_and_shape, kws.values()))
+        met: dict[int, int] = {}
+        key = (generation(), *[_type_and_shape(x, met) for x in (*xs, *kws.values())])
         why = self.refused.get(key)
         if why is not None:
             return why
@@ -80,17 +82,22 @@ class Mapped:
         return _collected(run, y, self.out_axes)
 
 
-def _type_and_shape(x: Any) -> Any:
-    """Return what a refusal may depend on in an argument."""
-    if isinstance(x, dict):
-        return tuple([(key, _type_and_shape(part)) for key, part in x.items()])
-    if isinstance(x, list | tuple):
-        return (type(x), *map(_type_and_shape, x))
+def _type_and_shape(x: Any, met: dict[int, int]) -> Any:
+    """Return what a refusal may depend on in an argument: of what was met before, its number."""
+    if isinstance(x, list | tuple | dict):
+        if id(x) in met:
+            return met[id(x)]
+        met[id(x)] = len(met)
+        if isinstance(x, dict):
+            return tuple([(key, _type_and_shape(part, met)) for key, part in x.items()])
+        return (type(x), *[_type_and_shape(part, met) for part in x])
     return type(x), getattr(x, "shape", None) if isinstance(x, Array) else None
 
 
 def _as_operand(run: BatchRun, x: Any, node: Any, axes: BatchAxes) -> Any:
     """Return an argument with tracers for its batches, and for what has a number around."""
+    if axes is None and node is None and type(x) is tuple and not any(map(_is_own, within(x))):
+        return x
     parts = parts_with_axes(x, axes)
     if parts is None:
         if axes is None:
@@ -109,6 +116,11 @@ def _as_operand(run: BatchRun, x: Any, node: Any, axes: BatchAxes) -> Any:
             value, at = run.around.call((None, node, None), operator.getitem, x, key)
         found[key] = _as_operand(run, value, at, a)
     return run.noted(in_tree_of(x, found)) if type(x) in (list, dict) else in_tree_of(x, found)
+
+
+def _is_own(x: Any) -> bool:
+    """Return whether a run has its own of a value: a list or a dict that may be changed."""
+    return type(x) is Tracer or isinstance(x, list | dict)
 
 
 def _collected(run: BatchRun, y: Any, axes: BatchAxes) -> tuple[Any, Any]:

@@ -28,6 +28,7 @@ WITHOUT_NONE = {float, np.ndarray, np.float64, complex, np.float32}
 
 ZerosByTuple = dict[int, tuple[Any, Any]]
 """By the identity of a tuple: the tuple, and its zeros."""
+_NOT_WRITTEN = {float, complex, np.float64, np.float32, np.complex128, np.complex64, type(None)}
 
 
 def is_whole(d: Any) -> bool:
@@ -44,21 +45,31 @@ def is_whole(d: Any) -> bool:
 
 def zeros_to_read(x: Any) -> Any:
     """Return zeros of the form of `x` that nobody changes: one object for a part met many times."""
-    return filled(None, x, set(), {})
+    return filled(None, x, set(), {}, True)
 
 
-def filled(d: Any, x: Any, seen: set[int] | None = None, known: ZerosByTuple | None = None) -> Any:
+def filled(
+    d: Any, x: Any, seen: set[int] | None = None, known: ZerosByTuple | None = None,
+    to_read: bool = False,
+) -> Any:  # fmt: skip
     """Return the cotangent `d` of `x` with zeros where it has `None`.
 
     What cannot have a gradient (text, truth values, functions that hold no numbers) keeps `None`.
     So does a list, a dict or an object where it is met a second time: its gradient is at the
-    first place. If zeros may be one object, `known` has those of tuples that were met before.
+    first place.
+
+    Arguments:
+        d, x: the cotangent and its primal.
+        seen: the addresses of what was met before.
+        known: the zeros of tuples that were met before.
+        to_read: whether zeros may be one object that can be written to, such as arrays, too.
     """
     seen = set() if seen is None else seen
+    known = {} if known is None else known
     kind = kind_of(x)
     if kind == VALUE or isinstance(x, Number):  # a `Fraction` has fields
         if isinstance(x, MappingProxyType):
-            return filled(d, shown_by_proxy(x), seen, known)
+            return filled(d, shown_by_proxy(x), seen, known, to_read)
         return zero(x) if d is None else d
     if kind in (INERT, SET) or (kind == FUNCTION and not held_by(x)):
         return d
@@ -70,8 +81,8 @@ def filled(d: Any, x: Any, seen: set[int] | None = None, known: ZerosByTuple | N
             return d
         seen.add(address)
     if kind == FUNCTION:
-        return _filled_function(d, x, seen, known)
-    if known is not None and d is None and id(x) in known:
+        return _filled_function(d, x, seen, known, to_read)
+    if d is None and id(x) in known:
         return known[id(x)][1]
     before = len(seen)
     given = dict(enumerate(d)) if isinstance(d, list | tuple) else {} if d is None else dict(d)
@@ -80,20 +91,23 @@ def filled(d: Any, x: Any, seen: set[int] | None = None, known: ZerosByTuple | N
         key = str(entry) if kind == OBJECT else entry
         if isinstance(d, list) and key not in given:
             break  # it was appended by the function itself
-        found[key] = filled(given.get(key), value, seen, known)
+        found[key] = filled(given.get(key), value, seen, known, to_read)
     whole = cotangent_like(x, found)
-    if known is not None and d is None and kind == TUPLE and len(seen) == before:
-        known[id(x)] = x, whole  # all that it holds by address was met before, and is `None` here
+    if d is None and kind == TUPLE and len(seen) == before:
+        # all that it holds by address was met before, and is `None` here
+        each = zip(tuple(x), found.values(), strict=True)
+        if to_read or all(type(z) in _NOT_WRITTEN or id(part) in known for part, z in each):
+            known[id(x)] = x, whole
     return whole
 
 
-def _filled_function(d: Any, f: Any, seen: set[int], known: ZerosByTuple | None) -> Any:
+def _filled_function(d: Any, f: Any, seen: set[int], known: ZerosByTuple, to_read: bool) -> Any:
     """Return the cotangent of a function with zeros for what it holds, if that has any."""
     held = {"__self__": getattr(f, "__self__", None)}
     if isinstance(f, FunctionType):
         cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
         held = {name: value for name, cell in cells for _, value in entries_of(cell)}
     given = dict(d.items()) if isinstance(d, Tangent) else {}
-    parts = {name: filled(given.get(name), x, seen, known) for name, x in held.items()}
+    parts = {name: filled(given.get(name), x, seen, known, to_read) for name, x in held.items()}
     found = {**given, **parts}
     return d if all(entry is None for entry in found.values()) else Tangent(type(f), **found)

@@ -4,6 +4,7 @@ Both engines answer, and each more than once; all answers have to agree. Then th
 compared with differences, entry by entry.
 """
 
+import collections
 import copy
 import warnings
 from collections.abc import Callable, Iterator
@@ -40,6 +41,7 @@ _CALLS = 3  # of the function as it comes: the third is answered by transformed 
 _LEAST = 1e-8  # more than what is left of 0 by rounding, in programs of usual numbers
 _SURE = 1e-3  # how far differences may be off, relatively, and still tell something
 _TOLERANCES = {2: 5e-2, 4: 1e-3, 8: 1e-6}  # by the bytes of a real number
+_PLACES_OF_A_TUPLE = 32  # of one tuple
 Place = tuple[tuple[Any, Any], ...]  # the keys that lead to an entry, with what they are keys of
 
 
@@ -107,7 +109,7 @@ class _Check:
         self.leaves = [
             (number, place, leaf)
             for number in self.numbers
-            for place, leaf in _movable(xs[number], (), set())
+            for place, leaf in _movable(xs[number], (), collections.Counter())
         ]
         widths = [np.asarray(leaf).real.dtype for _, _, leaf in self.leaves]
         fitting = [_TOLERANCES.get(t.itemsize, 1e-6) for t in widths if t.kind == "f"]
@@ -133,7 +135,8 @@ class _Check:
             )
         gradients = self.answers_agree(value, given)
         cotangents = [
-            filled(d, self.xs[number]) for number, d in zip(self.numbers, gradients, strict=True)
+            filled(d, self.xs[number], to_read=True)
+            for number, d in zip(self.numbers, gradients, strict=True)
         ]
         by_number = dict(zip(self.numbers, cotangents, strict=True))
         known = [(n, place, x, _at(by_number[n], place)) for n, place, x in self.leaves]
@@ -290,8 +293,11 @@ class _Check:
             )
 
 
-def _movable(x: Any, place: Place, seen: set[int]) -> Iterator[tuple[Place, Any]]:
-    """Yield the real and complex numbers and arrays of a structure, each with its place."""
+def _movable(x: Any, place: Place, seen: collections.Counter[int]) -> Iterator[tuple[Place, Any]]:
+    """Yield the real and complex numbers and arrays of a structure, each with its place.
+
+    Of the places of one tuple, the first ones: tuples may share their parts many times.
+    """
     dtype = getattr(x, "dtype", None)
     if isinstance(x, np.ndarray | np.generic | Number):
         kind = "?" if isinstance(x, bool) else "f" if dtype is None else dtype.kind
@@ -300,17 +306,17 @@ def _movable(x: Any, place: Place, seen: set[int]) -> Iterator[tuple[Place, Any]
         return
     if kind_of(x) not in (TUPLE, LIST, DICT, OBJECT):
         return
-    if kind_of(x) != TUPLE:
-        if address_of(x) in seen:
-            return  # its gradient is at the first place
-        seen.add(address_of(x))
+    address = address_of(x)  # what has one has its gradient at the first place
+    if seen[address] >= (_PLACES_OF_A_TUPLE if kind_of(x) == TUPLE else 1):
+        return
+    seen[address] += 1
     for key, value in entries_of(x):
         yield from _movable(value, (*place, (x, key)), seen)
 
 
 def _by_place(xs: tuple[Any, ...]) -> dict[str, Any]:
     """Return the numbers and arrays of arguments by the text of their places."""
-    return {_written_as(place): np.array(x) for place, x in _movable(xs, (), set())}
+    return {_written_as(place): np.array(x) for place, x in _movable(xs, (), collections.Counter())}
 
 
 def _at(d: Any, place: Place) -> Any:
