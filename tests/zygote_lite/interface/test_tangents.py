@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rulescore import Tangent
+from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.structures import Line, Pair
 from tests.zygote_lite.constructs.table import CASES
 from tests.zygote_lite.fuzz.forward_fuzzer import check, direction
@@ -152,6 +153,8 @@ def test_tangents_that_do_not_fit(xs, dxs, told):
 def test_values_without_a_form():
     with pytest.raises(DifferentiationError, match="holds set"):
         jvp(lambda x: {x}, (1.0,), (1.0,))
+    with pytest.raises(DifferentiationError, match="holds flatiter"):
+        jvp(lambda x: [1.0, x.flat], (V,), (V,))
     with pytest.raises(DifferentiationError, match="iterator"):
         jvp(lambda x: (x for _ in range(3)), (1.0,), (1.0,))
 
@@ -268,6 +271,22 @@ def test_jacfwd_is_transformed():
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, strict=True)
     assert len(answers) == len(V) + 1
+
+
+@either
+def test_a_list_that_a_linear_function_takes_as_an_array():
+    x, v = [1.0, -2.0, 0.5], [0.5, 0.0, 3.0]
+    assert_close(jvp(np.fft.fft, (x,), (v,)), (np.fft.fft(x), np.fft.fft(v)))
+    found = hvp(lambda x: np.sum(np.abs(np.fft.fft(x)) ** 2) / 3)(x, v)
+    assert_close(found, [2 * entry for entry in v])
+
+
+def test_labels_beside_the_operands_of_einsum_are_constants():
+    a, v = np.outer(V, V) + np.eye(3), np.outer(V, V**2)
+    found = hvp(lambda a: np.sum(np.einsum(a, [0, ...], a, [1, 2], [..., 0, 2]) ** 2))(a, v)
+    assert_close(found, hvp(lambda a: np.sum((a[:, :, None] * np.sum(a, 0)) ** 2))(a, v))
+    found = hvp(lambda a: np.sum(np.einsum(a, [0, 1], a, [1, 2], [0, 2]) ** 2))(a, v)
+    assert_close(found, hvp(lambda a: np.sum((a @ a) ** 2))(a, v))
 
 
 class Wave:

@@ -64,7 +64,8 @@ def refuse_some(options):
 def letters_of(labels):
     """Return integer labels, possibly with an ellipsis, as the letters that sort as they do."""
     letters = ascii_letters[26:] + ascii_letters[:26]
-    return "".join(["..." if label is Ellipsis else letters[label] for label in labels])
+    # by `int` they are constants, though they stand beside operands that are differentiated
+    return "".join(["..." if label is Ellipsis else letters[int(label)] for label in labels])
 
 
 @lru_cache(maxsize=4096)

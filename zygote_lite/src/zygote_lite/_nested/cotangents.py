@@ -65,7 +65,10 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
 def projected_entries(d: Any, x: Any) -> Any:
     """Return a boxed cotangent with the kind of its primal, entry by entry."""
     if isinstance(d, Box):
-        return d.through(project, x)
+        if not isinstance(x, list | tuple):
+            return d.through(project, x)
+        read = [(None, d.node, None), operator.getitem, d.value]  # of a list, an array may come
+        d = [Box(*d.tape.call(*read, i), d.tape) for i in range(len(x))]
     if isinstance(d, list | tuple):
         entries = [projected_entries(entry, part) for entry, part in zip(d, x, strict=True)]
         return entries if isinstance(x, list) else tuple_like(x, entries)

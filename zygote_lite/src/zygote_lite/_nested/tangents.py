@@ -99,6 +99,8 @@ class Pushforward:
         if kind == VALUE and (isinstance(y, Array) or not is_known_by_rule(type(y))):
             d = zero(y)
             if d is None:
+                if isinstance(y, np.flatiter):
+                    raise self._without_form(y)
                 return None
             entries = [0.5 + _STEP * n % 1 for n in itertools.islice(self._numbers, np.size(d))]
             unit = 1 + 0.75j if np.iscomplexobj(d) else 1
@@ -108,12 +110,16 @@ class Pushforward:
         if kind == INERT or (kind == FUNCTION and not held_by(y)):
             return None
         if kind in (VALUE, FUNCTION, SET):
-            raise Fault.TANGENT(
-                f"the value of {name_of(self._f)} holds {describe(y)}, whose tangent has no form: "
-                "return numbers, arrays, or structures of them",
-                DifferentiationError,
-            )
+            raise self._without_form(y)
         return cotangent_like(y, {key: self._sown(entry) for key, entry in entries_of(y)})
+
+    def _without_form(self, y: Any) -> Exception:
+        """Return the error for a value whose tangent nothing can hold."""
+        return Fault.TANGENT(
+            f"the value of {name_of(self._f)} holds {describe(y)}, whose tangent has no form: "
+            "return numbers, arrays, or structures of them",
+            DifferentiationError,
+        )
 
     def __call__(self, *tangents: Any) -> Any:
         try:
