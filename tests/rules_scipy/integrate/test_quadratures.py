@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate as si
 
 from tests.rules_scipy.tiers import compare
-from zygote_lite import NoRuleError, gradient
+from zygote_lite import NoRuleError, grad, gradient, jvp
 
 C = np.array([0.7, 1.9])
 
@@ -115,6 +115,12 @@ def test_small_gradients_are_as_exact_as_others():
     f = lambda a, b: si.quad(lambda x: np.exp(-a * x**2) + b * x, 0, 1)[0]
     expected = -0.25 * np.sqrt(np.pi) * 1e6**-1.5, 0.5
     np.testing.assert_allclose(gradient(f, 1e6, 2.0), expected, rtol=1e-8)
+
+
+def test_an_integral_is_differentiated_again():
+    f = lambda x: si.quad(lambda t: t * t * x * x, 0, x)[0]  # x**5 / 3
+    np.testing.assert_allclose(grad(grad(f))(1.5), 20 / 3 * 1.5**3)
+    np.testing.assert_allclose(jvp(f, (1.5,), (1.0,)), (1.5**5 / 3, 5 / 3 * 1.5**4))
 
 
 SAMPLES = {

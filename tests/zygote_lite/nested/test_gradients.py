@@ -9,7 +9,7 @@ import pytest
 from rules_base import evalpoly
 from rulescore import RuleSet, accumulate, rrule
 from tests.zygote_lite.nested.programs import PROGRAMS
-from zygote_lite import DifferentiationError, grad, gradient, hessian, hvp, jacobian, pullback
+from zygote_lite import DifferentiationError, grad, gradient, hessian, hvp, jacobian, jvp, pullback
 from zygote_lite.testing import recorded_only
 
 V = np.array([0.7, 1.3])
@@ -183,6 +183,14 @@ def test_a_rule_that_takes_the_ad():
         g = lambda x: apply_twice(lambda v: v**3, x)
         assert grad(g)(1.1) == pytest.approx(9 * 1.1**8)
         assert grad(grad(g))(1.1) == pytest.approx(72 * 1.1**7)
+
+        def h(x):
+            seen = []
+            return apply_twice(lambda v: seen.append(v) or v**3, x) + seen[0]
+
+        for derivative in (grad(h), lambda x: jvp(h, (x,), (1.0,)), grad(grad(h))):
+            with pytest.raises(DifferentiationError, match="changes what it captured"):
+                derivative(1.1)
     finally:
         rule.unregister()
 

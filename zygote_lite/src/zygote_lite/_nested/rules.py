@@ -10,7 +10,7 @@ from zygote_lite._nested.cotangents import scaled
 from zygote_lite._nested.gradients import inside
 from zygote_lite._nested.run import NestedProduct, NestedPullback, NestedRun
 from zygote_lite._tape.seeds import pair_of
-from zygote_lite._tape.tape import Tape, handed_in
+from zygote_lite._tape.tape import Tape, handed_in, unchanged
 
 handlers = Handlers()
 
@@ -104,7 +104,7 @@ def _by_partials(f: Any, partials: Any, takes_out: Any, *xs: Any) -> Any:
 
 
 def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
-    """Differentiate a function on a nested tape: what `pullback` and a rule's `ad` do inside."""
+    """Differentiate a function on a nested tape: what `pullback` does inside."""
     f, *arguments = xs
     run = NestedRun(tape, f, nodes[1:], (True,) * (len(nodes) - 1), arguments, kws)
     back = NestedPullback(run)
@@ -127,4 +127,10 @@ def vjp_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any
     return tape.call((None, at_y, None, at_aux), build_tuple, y, back, aux)
 
 
-inside(pullback_inside)(handed_in)
+def _handed_in_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
+    """Do what a rule's `ad` does inside: the function has no state, as outside."""
+    with unchanged(xs[0], xs):
+        return pullback_inside(tape, nodes, xs, kws)
+
+
+inside(_handed_in_inside)(handed_in)

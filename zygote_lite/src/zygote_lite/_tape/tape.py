@@ -4,10 +4,11 @@ One tape serves a whole tree of calls: a function called from recorded code reco
 tape, so that exceptions, generators and callbacks need nothing of their own.
 """
 
+import contextlib
 import inspect
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -356,16 +357,10 @@ def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
 def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
     """Record a function that a rule hands over."""
     operands = (f, *xs)
-    refuse_defaults(f)
     with Run(operands):  # of its own where the rule asks in its pullback
         flags = mark_arguments(operands, (True,) * len(operands))
-        before = contents_of(operands)
-        y, back = via_tape(flags, f, xs, {})
-        if not hold_the_same(before, contents_of(operands)):
-            raise Fault.HANDED_TO_RULE(
-                f"{where()}: {name_of(f)} changes what it captured or was given, and a rule "
-                "differentiates it: return the new state, and take it as an argument"
-            )
+        with unchanged(f, operands):
+            y, back = via_tape(flags, f, xs, {})
 
     def whole_back(dy: Any) -> tuple[Any, ...]:
         outer, state.store = state.store, Store()
@@ -381,14 +376,19 @@ def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
     return y, whole_back
 
 
-def refuse_defaults(f: Any) -> None:
-    """Refuse a function whose defaults are differentiated: a rule has no place for them."""
-    if (
-        isinstance(f, types.FunctionType)
-        and (f.__defaults__ or f.__kwdefaults__)
-        and id(f) in (state.active or ())
-    ):
+@contextlib.contextmanager
+def unchanged(f: Any, operands: tuple[Any, ...]) -> Iterator[None]:
+    """Refuse a function that a rule hands over if it changes state, or if defaults are active."""
+    defaults = isinstance(f, types.FunctionType) and (f.__defaults__ or f.__kwdefaults__)
+    if defaults and id(f) in (state.active or ()):
         raise Fault.HANDED_TO_RULE(
             f"{where()}: {name_of(f)} has defaults through which a gradient passes, and is given "
             "to a rule: let it read them from around it, or take them as arguments"
+        )
+    before = contents_of(operands)
+    yield
+    if not hold_the_same(before, contents_of(operands)):
+        raise Fault.HANDED_TO_RULE(
+            f"{where()}: {name_of(f)} changes what it captured or was given, and a rule "
+            "differentiates it: return the new state, and take it as an argument"
         )
