@@ -19,8 +19,8 @@ MAY_IMPORT = {
 EXTRA = {  # what single modules may import besides; rich comes with plum
     "zygote_lite/__main__.py": {"rich"},
     "zygote_lite/_interface/code.py": {"rich"},
-    "zygote_lite/_interface/demo/moons.py": {"rich", "matplotlib"},
-    "zygote_lite/_interface/demo/cli.py": {"rich"},
+    "zygote_lite/demo/moons.py": {"rich", "matplotlib"},
+    "zygote_lite/demo/cli.py": {"rich"},
     "zygote_lite/_interface/clusters.py": {"cloudpickle", "dask", "distributed"},
     "zygote_lite/distributed.py": {"dask"},
     "rulescore/__main__.py": {"rich"},

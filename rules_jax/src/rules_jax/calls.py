@@ -11,7 +11,7 @@ from rulescore import RuleSet, project
 from rulescore.interop import foreign
 from rulescore.interop.foreign import Foreign, is_number, leaves_along
 
-rule = RuleSet("rules_jax", may_raise=True)
+rule = RuleSet("rules_jax")
 
 
 class Numpy(Foreign):

@@ -23,7 +23,7 @@ from rules_nnlib._normal import normal_cdf, normal_pdf
 from rules_nnlib._numbers import bounded, kink, real
 from rulescore import RuleSet
 
-rule = RuleSet("rules_nnlib")
+rule = RuleSet("rules_nnlib", may_raise=False)
 
 
 def smooth(*functions):

@@ -29,7 +29,7 @@ from rules_nnlib._softmax import largest
 from rulescore import Numeric, RuleSet, project
 from rulescore.batching import behind, called
 
-rule = RuleSet("rules_nnlib")
+rule = RuleSet("rules_nnlib", may_raise=False)
 Values = Numeric | list | tuple
 
 

@@ -12,7 +12,7 @@ from rulescore import RuleSet, Tangent, project
 from rulescore.interop import foreign
 from rulescore.interop.foreign import Foreign, is_number, leaves_along, rebuilt_like
 
-rule = RuleSet("rules_torch", may_raise=True)
+rule = RuleSet("rules_torch")
 
 
 class Numpy(Foreign):

@@ -47,7 +47,10 @@ def home_of(f: Any) -> str | None:
     if module is None or "._" not in module:
         return module
     public = module.partition("._")[0]
-    return public if vars(sys.modules.get(public, np)).get(name) is f else module
+    head = str(attribute(f, "__qualname__") or name).partition(".")[0]  # of a method: its class
+    own = f if head == name else getattr(sys.modules.get(module), head, None)
+    is_there = own is not None and vars(sys.modules.get(public, np)).get(head) is own
+    return public if is_there else module
 
 
 def _home_of_wrapper(f: Any) -> str | None:

@@ -57,7 +57,7 @@ def test_the_rule_of_the_advice_runs_and_answers(name, monkeypatch):
     exec(rule_in(refused.value), space)
     try:
         # it says what is left to write; of an object, the next function is told of
-        with pytest.raises((NotImplementedError, NoRuleError)) as left:
+        with pytest.raises(NoRuleError) as left:
             gradient(lambda x: np.sum(REFUSED[name](x)), X)
     finally:
         space["rule"].unregister()
@@ -115,7 +115,7 @@ def test_what_could_be_differentiated_gets_a_rule_of_public_names(f, told):
     space = {}
     exec(rule, space)
     try:
-        with pytest.raises(NotImplementedError, match="return the cotangents of "):
+        with pytest.raises(NoRuleError, match=r"\.py:\d+: .* return the cotangents of .*ZL010"):
             gradient(lambda x: np.sum(f(x)), 0.1)
     finally:
         space["rule"].unregister()

@@ -5,7 +5,7 @@ import numpy as np
 from rules_base.shared.forward import linear_in_first
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.attributes")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.attributes", may_raise=False)
 
 
 @rule(np.ndarray.T)

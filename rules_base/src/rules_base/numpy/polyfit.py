@@ -11,7 +11,7 @@ from rules_base.shared.axes import like
 from rules_base.shared.matrices import ArrayLike, as_array, conjugate
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.polyfit", may_raise=True)
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.polyfit")
 
 
 @rule(np.polyfit)

@@ -9,7 +9,7 @@ from rules_base.shared.constants import DEGREE, LOG2, LOG10, RADIAN
 from rules_base.shared.nesting import in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.python.math")
+rule = RuleSet("rules_base", examples="rules_base.examples.python.math", may_raise=False)
 
 SQRT_PI = math.sqrt(math.pi)
 

@@ -25,9 +25,7 @@ from rules_scipy.shared.steps.collocation import (
 from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
 
-rule = RuleSet(
-    "rules_scipy", examples="rules_scipy.examples.integrate.initial_values", may_raise=True
-)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.initial_values")
 EXPLICIT = {"RK23": si.RK23, "RK45": si.RK45, "DOP853": si.DOP853}
 IMPLICIT = {"Radau": si.Radau, "BDF": si.BDF, "LSODA": si.LSODA}
 MULTISTEP = (si.BDF, si.LSODA)

@@ -11,9 +11,7 @@ from scipy.interpolate import _bary_rational
 from rules_scipy.shared.interpolation.instances import tangent_of
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet(
-    "rules_scipy", examples="rules_scipy.examples.interpolate.barycentric", may_raise=True
-)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.barycentric")
 Given = Numeric | list | tuple
 
 

@@ -19,7 +19,7 @@ from rules_scipy.shared.interpolation.piecewise import columns
 from rules_scipy.shared.solvers import solver
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.cubics", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.cubics")
 Given = Numeric | list | tuple
 FACTORIALS = (1.0, 1.0, 2.0, 6.0)
 

@@ -20,7 +20,7 @@ from rules_scipy.shared.interpolation.interpolating import (
 from rules_scipy.shared.solvers import entries_of, name_of, solver
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.fitpack", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.fitpack")
 Given = Numeric | list | tuple
 SMOOTHS = "has a rule for splines that interpolate (s=0), or that have knots given"
 

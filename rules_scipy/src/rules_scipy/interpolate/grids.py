@@ -16,7 +16,7 @@ from rules_scipy.shared.interpolation.piecewise import columns
 from rules_scipy.shared.solvers import solver
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.grids", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.grids")
 Given = Numeric | list | tuple
 SURFACE = _fitpack2._BivariateSplineBase
 

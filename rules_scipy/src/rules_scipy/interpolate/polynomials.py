@@ -10,9 +10,7 @@ from rules_scipy.shared.interpolation.interpolating import with_ends
 from rules_scipy.shared.interpolation.piecewise import Places, as_rows, parts_of_integral
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet(
-    "rules_scipy", examples="rules_scipy.examples.interpolate.polynomials", may_raise=True
-)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.polynomials")
 Given = Numeric | list | tuple
 BERNSTEIN = classes_of(si.BPoly, _interpolate)
 NEAR = 1e-9  # of the size of the terms of a polynomial at its root

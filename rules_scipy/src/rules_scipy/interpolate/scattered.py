@@ -8,7 +8,7 @@ from rules_scipy.shared.interpolation.instances import fields_in, tangent_of
 from rules_scipy.shared.solvers import entries_of
 from rulescore import Array, Numeric, RuleSet, project, stop_gradient
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.scattered", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.scattered")
 Given = Numeric | list | tuple
 SITES = "on them depends which triangles there are; differentiate by the values and the point"
 

@@ -19,7 +19,7 @@ from rules_scipy.shared.interpolation.piecewise import Places, as_rows, columns,
 from rules_scipy.shared.solvers import solver
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.splines", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.splines")
 Given = Numeric | list | tuple
 SPLINES = classes_of(si.BSpline, _bsplines)
 INNER = SPLINES[-1]  # which has what is computed

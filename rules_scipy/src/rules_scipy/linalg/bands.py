@@ -9,7 +9,7 @@ from rules_scipy.shared.linear.matrices import ArrayLike, adjoint, of_hermitian,
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.bands", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.bands")
 
 
 def triangle_from_bands(ab, lower):

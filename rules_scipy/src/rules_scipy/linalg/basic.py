@@ -30,7 +30,7 @@ from rules_scipy.shared.linear.matrices import (
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")
 rule.constant(sl.bandwidth, sl.ishermitian, sl.issymmetric)
 
 FLIPPED = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}

@@ -12,7 +12,7 @@ from rules_scipy.shared.linear.matrices import ArrayLike, adjoint
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.equations", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.equations")
 
 
 def refuse_mixed(f, q, *coefficients):

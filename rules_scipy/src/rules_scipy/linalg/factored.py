@@ -18,7 +18,7 @@ from rules_scipy.shared.linear.matrices import (
 from rules_scipy.shared.linear.triangles import PREFIX, routine
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.factored", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.factored")
 
 
 class Factored:

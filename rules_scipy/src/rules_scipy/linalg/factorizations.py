@@ -19,7 +19,7 @@ from rules_scipy.shared.linear.stacks import stacked
 from rules_scipy.shared.linear.triangles import triangular_solve
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.factorizations", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.factorizations")
 
 NULL_SPACE = (
     "the gradient depends on the basis of a null space, which is not determined: use "

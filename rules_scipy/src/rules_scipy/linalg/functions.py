@@ -13,7 +13,7 @@ from rules_scipy.shared.linear.matrices import ArrayLike, adjoint, refuse_singul
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project, stop_gradient
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.functions", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.functions")
 
 
 def blocks(a, e):

@@ -27,7 +27,7 @@ from rules_scipy.shared.linear.wrappers import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.lapack", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.lapack")
 
 
 def succeeded(info):

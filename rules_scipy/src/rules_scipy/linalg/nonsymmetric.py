@@ -21,7 +21,7 @@ from rules_scipy.shared.linear.matrices import (
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.nonsymmetric", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.nonsymmetric")
 
 
 def left_inverse(v):

@@ -20,7 +20,7 @@ from rules_scipy.shared.linear.matrices import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.singular", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.singular")
 
 
 def values_cotangent(u, s, vh, ds):

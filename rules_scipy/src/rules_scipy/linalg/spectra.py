@@ -22,7 +22,7 @@ from rules_scipy.shared.linear.matrices import (
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.spectra", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.spectra")
 
 
 def hermitian_cotangents(w, v, dw, dv):

@@ -7,7 +7,7 @@ from rules_scipy.shared.linear.matrices import ArrayLike, conjugate
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.structured", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.structured")
 
 
 def vectors(name, *given):

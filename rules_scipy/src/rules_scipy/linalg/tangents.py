@@ -21,7 +21,7 @@ from rules_scipy.shared.linear.matrices import (
 )
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")
 
 
 def refuse_stacks(f, *xs):

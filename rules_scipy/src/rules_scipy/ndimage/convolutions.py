@@ -18,7 +18,7 @@ from rules_scipy.shared.pixels.boundaries import (
 from rules_scipy.shared.pixels.outputs import value_of
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.convolutions", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.convolutions")
 ArrayLike = Numeric | list | tuple
 rule.constant(axes_of_filter, places)
 

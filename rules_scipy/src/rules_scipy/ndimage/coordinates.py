@@ -14,7 +14,7 @@ from rules_scipy.shared.pixels.outputs import refuse_given, refuse_truncated, va
 from rules_scipy.shared.pixels.splines import PADDED, PADDING
 from rulescore import Numeric, RuleSet, accumulate, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.coordinates", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.coordinates")
 ArrayLike = Numeric | list | tuple
 STEPS = "it sets the size of the result, which is rounded: the value is a step function of it"
 

@@ -10,7 +10,7 @@ from rules_scipy.shared.pixels.outputs import refuse_given, refuse_truncated, va
 from rules_scipy.shared.solvers import name_of
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.derivatives", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.derivatives")
 ArrayLike = Numeric | list | tuple
 DIFFERENCE = np.array([-1.0, 0.0, 1.0])
 CURVATURE = np.array([1.0, -2.0, 1.0])

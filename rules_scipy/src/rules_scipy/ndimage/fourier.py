@@ -8,7 +8,7 @@ from rules_scipy.shared.pixels.boundaries import one_for_each
 from rules_scipy.shared.pixels.outputs import value_of
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.fourier", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.fourier")
 ArrayLike = Numeric | list | tuple
 SIZE = "it is the argument of a Bessel function in a product, whose derivative is not written yet"
 

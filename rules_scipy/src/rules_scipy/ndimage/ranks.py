@@ -18,7 +18,7 @@ from rules_scipy.shared.pixels.outputs import value_of
 from rules_scipy.shared.solvers import name_of
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.ranks", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.ranks")
 ArrayLike = Numeric | list | tuple
 
 

@@ -8,7 +8,7 @@ from rules_scipy.shared.pixels.outputs import value_of
 from rules_scipy.shared.pixels.splines import terms
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.splines", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.splines")
 ArrayLike = Numeric | list | tuple
 EXACT = 64  # from so many entries on SciPy's way to begin at the ends is exact
 HALVED = ("mirror", "constant", "wrap", "grid-constant")  # modes in which SciPy mirrors an image

@@ -16,7 +16,7 @@ from rules_scipy.shared.solvers import (
 )
 from rulescore import RuleSet, accumulate
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.fits", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.fits")
 
 
 def half_square(f, x, *args):

@@ -16,7 +16,7 @@ from rules_scipy.shared.solvers import (
 )
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.minima", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.minima")
 
 # on these the minimum does not depend, nor on derivatives that are given: those of `fun` are
 BEGINNINGS = ("x0", "bracket", "brack", "fprime", "fhess_p", "fhess", "jac", "hess", "hessp")

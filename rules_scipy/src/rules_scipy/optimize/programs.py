@@ -7,7 +7,7 @@ from rules_scipy.shared.implicit import solved
 from rules_scipy.shared.solvers import entries_of, parts_of, refuse_unsolved, solver
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.programs", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.programs")
 Given = Numeric | list | tuple
 NEAR = 1e-9  # of the size of what is compared
 

@@ -15,7 +15,7 @@ from rules_scipy.shared.solvers import (
 )
 from rulescore import RuleSet, accumulate
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.roots", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.roots")
 BRACKETED = (so.bisect, so.brenth, so.brentq, so.ridder, so.toms748)
 
 

@@ -9,7 +9,7 @@ from rules_scipy.shared.implicit import Solution, residuals
 from rules_scipy.shared.solvers import entries_of, name_of, parts_of, refuse_unless_tuple, solver
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.systems", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.systems")
 ITERATED = (so.anderson, so.broyden1, so.broyden2, so.diagbroyden, so.excitingmixing,
             so.linearmixing, so.newton_krylov)  # fmt: skip
 

@@ -10,7 +10,7 @@ from scipy import signal as ss
 from rules_scipy.shared.signals.borders import bordered, folded
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.convolutions", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.convolutions")
 ArrayLike = Numeric | list | tuple
 BORDERS = {
     "fill": "constant",

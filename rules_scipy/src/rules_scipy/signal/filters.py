@@ -14,7 +14,7 @@ from rules_scipy.shared.signals.recursions import (
 )
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.filters", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.filters")
 ArrayLike = Numeric | list | tuple
 
 

@@ -5,7 +5,7 @@ from scipy import signal as ss
 
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.peaks", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.peaks")
 ArrayLike = Numeric | list | tuple
 
 

@@ -8,7 +8,7 @@ from scipy import signal as ss
 from rules_scipy.shared.signals.borders import bordered, folded
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.resampling", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.resampling")
 ArrayLike = Numeric | list | tuple
 NAMED = (
     "give the numbers of the filter, which have one: `window=scipy.signal.firwin(20 * n + 1, "

@@ -6,7 +6,7 @@ from scipy import signal as ss
 from rules_scipy.shared.signals.borders import bordered, folded
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.smoothing", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.smoothing")
 ArrayLike = Numeric | list | tuple
 BORDERS = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
 

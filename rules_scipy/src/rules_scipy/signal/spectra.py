@@ -17,7 +17,7 @@ from rules_scipy.shared.solvers import solver
 from rules_scipy.shared.transforms import ifft_adjoint, irfft_adjoint, resized
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.spectra", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.spectra")
 BY = ("x", "fs", "window")
 NAMED = "give its `n` numbers, `window=scipy.signal.get_window(window, n)`, which have one"
 REFUSED = {"window": (tuple, NAMED)}

@@ -11,7 +11,7 @@ from scipy import signal as ss
 from rules_scipy.shared.solvers import solver
 from rulescore import Numeric, RuleSet, accumulate, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.systems", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.systems")
 ArrayLike = Numeric | list | tuple
 
 

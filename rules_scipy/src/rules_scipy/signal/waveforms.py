@@ -5,7 +5,7 @@ from scipy import signal as ss
 
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.waveforms", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.waveforms")
 rule.constant(ss.square)  # it jumps, and is constant elsewhere
 rule.constant(ss.max_len_seq, ss.unit_impulse)
 

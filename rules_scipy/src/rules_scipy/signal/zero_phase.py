@@ -15,7 +15,7 @@ from rules_scipy.shared.signals.recursions import (
 )
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.zero_phase", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.zero_phase")
 ArrayLike = Numeric | list | tuple
 
 

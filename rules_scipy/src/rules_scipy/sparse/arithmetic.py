@@ -19,7 +19,7 @@ from rules_scipy.sparse.values import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.arithmetic", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.arithmetic")
 Number = int | float | complex
 Dense = np.ndarray
 

@@ -17,7 +17,7 @@ from rules_scipy.sparse.values import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes")
 OF_PATTERN = ("nnz", "size", "row", "col", "has_sorted_indices", "has_canonical_format",
               "blocksize")  # fmt: skip
 OF_SHAPE = ("shape", "ndim", "dtype")

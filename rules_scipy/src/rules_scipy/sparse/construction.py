@@ -22,7 +22,7 @@ from rules_scipy.sparse.values import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.construction", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.construction")
 
 
 def of_parts(kind, parts, **options):

@@ -8,7 +8,7 @@ from scipy import sparse as sp
 from rules_scipy.sparse.values import KINDS, Sparse, coordinates, filled, moved, whole
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.products", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.products")
 DOTS = {kind.dot for kind in KINDS}
 Dense = np.ndarray
 

@@ -27,7 +27,7 @@ from rules_scipy.sparse.values import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.rearranging", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.rearranging")
 WITHOUT_SUMS = ("copy", "transpose", "getH", "T")
 CONVERSIONS = ("asformat", "copy", "tobsr", "tocoo", "tocsc", "tocsr", "todia", "transpose",
                "getH", "getcol", "getrow", "reshape", "sorted_indices", "diagonal")  # fmt: skip

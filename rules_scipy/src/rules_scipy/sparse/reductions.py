@@ -15,7 +15,7 @@ from rules_scipy.sparse.values import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.reductions", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.reductions")
 
 
 def at_places(dy, axis, a):

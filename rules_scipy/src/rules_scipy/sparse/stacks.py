@@ -23,7 +23,7 @@ from rules_scipy.sparse.values import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.stacks", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.stacks")
 
 
 def joined(f, xs):

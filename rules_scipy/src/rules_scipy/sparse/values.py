@@ -9,7 +9,7 @@ from scipy import sparse as sp
 
 from rulescore import RuleSet, accumulate, flatten, project, zero
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.values", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.values")
 Sparse = sp.sparray | sp.spmatrix
 FORMATS = ("bsr", "coo", "csc", "csr", "dia")
 KINDS = tuple(getattr(sp, f"{name}_{kind}") for name in FORMATS for kind in ("array", "matrix"))

@@ -9,7 +9,7 @@ from rules_scipy.shared.points import options as slopes
 from rules_scipy.shared.points.metrics import METRICS, broadcast_back, over
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.distances", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.distances")
 ArrayLike = Numeric | list | tuple
 STEPS = ("dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 OPTIONS = {"minkowski": ("w", "p"), "seuclidean": ("V",), "mahalanobis": ("VI",)}

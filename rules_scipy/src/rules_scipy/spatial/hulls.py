@@ -9,7 +9,7 @@ from scipy import spatial
 
 from rulescore import Numeric, RuleSet, Tangent, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.hulls", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.hulls")
 ArrayLike = Numeric | list | tuple
 rule.constant(spatial.Delaunay.find_simplex)
 for _property in (

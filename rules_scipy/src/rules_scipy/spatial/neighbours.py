@@ -7,7 +7,7 @@ from rules_scipy.shared.points.metrics import METRICS
 from rules_scipy.shared.solvers import entries_of
 from rulescore import Numeric, RuleSet, Tangent, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.neighbours", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.neighbours")
 ArrayLike = Numeric | list | tuple
 Tree = spatial.cKDTree
 COUNTS = ("query_ball_point", "query_ball_tree", "query_pairs", "count_neighbors")

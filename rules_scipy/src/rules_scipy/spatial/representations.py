@@ -18,9 +18,7 @@ from rules_scipy.shared.points.quaternions import (
 )
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet(
-    "rules_scipy", examples="rules_scipy.examples.spatial.representations", may_raise=True
-)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.representations")
 ArrayLike = Numeric | list | tuple
 AXES = "no rule by the axes is written yet"
 

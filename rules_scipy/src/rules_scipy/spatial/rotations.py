@@ -17,7 +17,7 @@ from rules_scipy.shared.points.quaternions import (
 )
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.rotations", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.rotations")
 ArrayLike = Numeric | list | tuple
 rule.constant(compiled.identity, compiled.approx_equal)
 

@@ -11,7 +11,7 @@ from rules_scipy.shared.variances import log_density_by_second
 from rules_scipy.special.bessel import kv_by_order
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.continuous", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.continuous")
 
 # a distribution that is made with active values gets methods that are made from text
 rule.constant(stats.rv_continuous._attach_argparser_methods)

@@ -9,7 +9,7 @@ from rules_scipy.shared.panels import IntegralError, quadrature
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.discrete", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.discrete")
 Discrete = stats.rv_discrete
 
 

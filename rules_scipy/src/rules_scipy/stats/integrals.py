@@ -12,7 +12,7 @@ from scipy import stats
 from rules_scipy.shared.panels import IntegralError, quadrature
 from rulescore import Numeric, RuleSet, accumulate, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.integrals", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.integrals")
 Continuous = stats.rv_continuous
 Circular = type(stats.vonmises)
 

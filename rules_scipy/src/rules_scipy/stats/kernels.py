@@ -6,7 +6,7 @@ from scipy.stats import _stats
 from rules_scipy.shared.linear.matrices import transpose
 from rulescore import Array, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.kernels", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.kernels")
 
 
 @rule(_stats.gaussian_kernel_estimate["double"])

@@ -8,7 +8,7 @@ from rules_scipy.shared.methods import of_methods
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.kolmogorov", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.kolmogorov")
 NO_DENSITY = "SciPy computes the density by several algorithms, of which no derivative is known"
 sizes = {"refuses": {"n": INTEGER}}
 

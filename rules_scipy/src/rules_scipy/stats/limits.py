@@ -22,7 +22,7 @@ from rules_scipy.shared.methods import of_methods
 from rules_scipy.shared.panels import quadrature
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.limits", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.limits")
 
 
 def log_power(k, x):

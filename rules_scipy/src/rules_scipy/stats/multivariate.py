@@ -11,7 +11,7 @@ from scipy.stats._multivariate import _PSD
 from rules_scipy.shared.linear.matrices import ArrayLike, of_symmetric
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.multivariate", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.multivariate")
 
 
 @rule(_PSD)

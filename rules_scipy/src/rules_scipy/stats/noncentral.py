@@ -15,7 +15,7 @@ from rules_scipy.shared.noncentral import (
 )
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.noncentral", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.noncentral")
 ncx2, ncf, nct = stats.ncx2, stats.ncf, stats.nct
 
 of_methods(rule, ncx2, "_pdf")(

@@ -13,7 +13,7 @@ from scipy import stats
 from rules_scipy.shared.linear.matrices import ArrayLike
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.searches", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.searches")
 
 
 @rule(stats.boxcox_normmax)

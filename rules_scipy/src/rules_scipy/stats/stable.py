@@ -7,7 +7,7 @@ from rules_scipy.shared.methods import of_methods
 from rules_scipy.shared.panels import IntegralError, quadrature
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.stable", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.stable")
 stable = stats.levy_stable
 
 of_methods(rule, stable, "_pdf")(

@@ -119,6 +119,6 @@ def stop_gradient(x: T) -> T:
     return copy.deepcopy(x)
 
 
-_rules_of_core = RuleSet("rulescore")
+_rules_of_core = RuleSet("rulescore", may_raise=False)
 _rules_of_core.constant(stop_gradient)
 _rules_of_core.register()

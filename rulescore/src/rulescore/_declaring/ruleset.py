@@ -34,7 +34,8 @@ class RuleSet:
             the rules. It is imported only when the examples are asked for, and never by a program
             that only differentiates.
         may_raise: whether the pullbacks of these rules may raise an error, as for a singular matrix
-            or an integral that does not converge. For these an AD keeps the line of each call.
+            or an integral that does not converge. Then an AD keeps the line of each call, and the
+            error names it; `False` saves that time.
 
     Declare rules by calling the rule set, or by `scalar`, `linear`, `of_instances` and `constant`;
     declare forward rules by `forward`, and batching rules by `batched`. Rules take effect when the
@@ -44,7 +45,7 @@ class RuleSet:
     nothing.
     """
 
-    def __init__(self, name: str, *, examples: str | None = None, may_raise: bool = False) -> None:
+    def __init__(self, name: str, *, examples: str | None = None, may_raise: bool = True) -> None:
         self.name = name
         self.may_raise = may_raise
         self.rules: list[Rule] = []

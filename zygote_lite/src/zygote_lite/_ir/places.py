@@ -59,6 +59,27 @@ def where() -> str:
     return "<unknown>" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
+def noted_place() -> tuple[types.CodeType, int] | str:
+    """Note where the running call stands, in little time: `told_place` tells file and line."""
+    frame = _users_frame()
+    if frame is None:
+        return where()
+    path = frame.f_code.co_filename
+    if not is_installed(path) and not is_library(path):
+        return frame.f_code, frame.f_lasti
+    outside = called_by_user()
+    return where() if outside is None else f"{outside[0]}: {outside[1]}, {where()}"
+
+
+def told_place(noted: tuple[types.CodeType, int] | str) -> str:
+    """Return the file and line of a place that was noted, and what the user calls there."""
+    if isinstance(noted, str):
+        return noted
+    code, at = noted
+    lines = [line for start, end, line in code.co_lines() if start <= at < end]
+    return f"{code.co_filename}:{lines[0] if lines else code.co_firstlineno}"
+
+
 def users_module() -> str:
     """Return the name of the user's module whose code is running."""
     frame = _users_frame()

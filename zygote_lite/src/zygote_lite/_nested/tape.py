@@ -28,7 +28,7 @@ from zygote_lite._nested.pair import inner_of, outer_of, pair
 from zygote_lite._nested.pullbacks import back_of_general, back_of_linear, back_of_scalar
 from zygote_lite._nested.store import NestedStore
 from zygote_lite._numpy.writes import add_at, check_kinds, read_copy, winning, write_array
-from zygote_lite._tape.rules import needed_of, plan_rule, pull_text
+from zygote_lite._tape.rules import naming_line, needed_of, plan_rule, pull_text
 from zygote_lite._tape.tape import Tape, handed_in
 from zygote_lite.errors import Fault
 
@@ -173,7 +173,7 @@ class NestedTape(Tape):
             y, node = self.outer.call(outer_of(nodes), f, *xs, **kws)
             if not is_text(y):
                 return y, pair(None, node)
-            back = text_pullback(y, len(nodes))  # the outer tape may not know that it is active
+            back: Any = None
         elif rule.kind == "scalar":
             y, node = self.outer.call((None, *at), f, *arguments)
             back = back_of_scalar(self.outer, rule, arguments, at, y, node, needed)
@@ -192,6 +192,9 @@ class NestedTape(Tape):
             if rule.kind == "general":
                 needed = needed[1:]
             back = back_of_general(self.outer, pullback, at_back, y, (f, *arguments), needed)
-            back = text_pullback(y, len(nodes)) if is_text(y) else back
+        if rule.may_raise and rule.kind != "constant":
+            back = naming_line(f, back)
+        if is_text(y):  # the outer tape may not know that it is active
+            back = text_pullback(y, len(nodes))
         _, here = Tape.record(self, y, back, inner, fresh=True)
         return y, pair(here, node)

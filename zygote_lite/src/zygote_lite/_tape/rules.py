@@ -17,7 +17,7 @@ from zygote_lite._activity.walk import surely_reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state, take
-from zygote_lite._ir.places import called_by_user, name_of, where
+from zygote_lite._ir.places import name_of, noted_place, told_place, where
 from zygote_lite._tape.arguments import moved, positional_run, takes_out
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
 from zygote_lite.errors import Fault, NoRuleError
@@ -50,7 +50,7 @@ def apply_rule(
         at = _as_arguments(flags, len(xs), kws, names) if names else flags
         back = back.only(needed_of(at, (f, *arguments), rule))
     if rule.may_raise:
-        back = _placed(f, back)
+        back = naming_line(f, back)
     if is_text(y):
         return y, text_pullback(y, len(flags))
     _refuse_objects(f, y)
@@ -99,23 +99,22 @@ def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
         raise error from None
 
 
-def _placed(f: Any, back: Back) -> Back:
+def naming_line(f: Any, back: Back) -> Back:
     """Return a pullback whose errors name the function and the user's line."""
-    place, outside = where(), called_by_user()
-    if outside is not None:
-        place = f"{outside[0]}: {outside[1]}, {place}"
+    place = noted_place()
 
-    def placed(dy: Any) -> tuple[Any, ...]:
+    def back_with_line(dy: Any) -> tuple[Any, ...]:
         try:
             return back(dy)
-        except np.linalg.LinAlgError as error:
-            told = f"{place}: the pullback of {name_of(f)} failed: {error}"
-            raise Fault.RULE_FAILED(told, np.linalg.LinAlgError) from error
-        except NotImplementedError as error:
-            told = f"{place}: the pullback of {name_of(f)} failed: {error}"
-            raise Fault.RULE_FAILED(told) from error
+        except (np.linalg.LinAlgError, NotImplementedError) as error:
+            kind = np.linalg.LinAlgError if isinstance(error, np.linalg.LinAlgError) else None
+            told = f"{told_place(place)}: the pullback of {name_of(f)} failed: {error}"
+            raise Fault.RULE_FAILED(told, kind) from error
+        except Exception as error:
+            error.add_note(f"{told_place(place)}: in the pullback of {name_of(f)}")
+            raise
 
-    return placed
+    return back_with_line
 
 
 def plan_rule(

@@ -7,7 +7,7 @@ from rules_base.shared.nesting import ArrayLike, as_array, in_form_of, in_kind_o
 from rulescore import Array, Numeric, RuleSet, project
 from rulescore.batching import aligned
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.selecting")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.selecting", may_raise=False)
 
 
 @rule(np.where)

@@ -12,7 +12,7 @@ from rules_base.shared.batches import of_stacks
 from rules_base.shared.matrices import ArrayLike, adjoint, as_array
 from rulescore import Array, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.chains", may_raise=True)
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.chains")
 
 
 @rule(np.linalg.matrix_power)

@@ -28,9 +28,7 @@ from rules_base.shared.matrices import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet(
-    "rules_base", examples="rules_base.examples.numpy.linalg.decompositions", may_raise=True
-)
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.decompositions")
 
 
 @rule(np.linalg.cholesky)

@@ -30,9 +30,7 @@ from rules_base.shared.matrices import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet(
-    "rules_base", examples="rules_base.examples.numpy.linalg.eigenvalues", may_raise=True
-)
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.eigenvalues")
 
 
 @rule(np.linalg.eigh)

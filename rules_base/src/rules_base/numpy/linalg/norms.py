@@ -15,7 +15,7 @@ from rules_base.shared.matrices import ArrayLike, as_array, columns
 from rulescore import Array, RuleSet, project
 from rulescore.batching import behind
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.norms", may_raise=True)
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.norms")
 
 
 @rule(np.linalg.norm)

@@ -9,7 +9,7 @@ from rules_scipy.sparse.products import adjoint, as_columns, with_rows
 from rules_scipy.sparse.values import Sparse, coordinates, filled, stored, unshared
 from rulescore import RuleSet, accumulate, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.direct", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.direct")
 Dense = np.ndarray
 
 

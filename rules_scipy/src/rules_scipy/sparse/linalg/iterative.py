@@ -8,9 +8,7 @@ from rules_scipy.sparse.products import adjoint, with_rows
 from rules_scipy.sparse.values import Sparse
 from rulescore import RuleSet, project
 
-rule = RuleSet(
-    "rules_scipy", examples="rules_scipy.examples.sparse.linalg.iterative", may_raise=True
-)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.iterative")
 SYMMETRIC = (spl.cg, spl.minres)
 GENERAL = (spl.bicg, spl.bicgstab, spl.cgs, spl.gcrotmk, spl.gmres, spl.lgmres, spl.tfqmr)
 Matrix = Sparse | np.ndarray

@@ -13,7 +13,7 @@ from rules_scipy.sparse.linalg.iterative import by_matrix
 from rules_scipy.sparse.values import Sparse
 from rulescore import RuleSet
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.spectra", may_raise=True)
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.spectra")
 Matrix = Sparse | np.ndarray
 NEAR = 1e-9  # of the largest magnitude
 
