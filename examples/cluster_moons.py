@@ -14,7 +14,7 @@ from distributed import Client
 
 from rules_nnlib import logit_cross_entropy
 from zygote_lite import distributed, value_and_grad
-from zygote_lite._interface.demo.moons import accuracy, make_model, two_moons
+from zygote_lite.demo.moons import accuracy, make_model, two_moons
 from zygote_lite.optimizers import adam
 
 

@@ -2,17 +2,16 @@
 
 Each step asks for the rules of two functions, `evalpoly` and the error, and hands the cotangent
 of one pullback to the next. It is done twice: point by point in a loop, and for all points at
-once with `map`. (Part 1 of the series on MicroGrad.jl by Lior Sinai.)
+once, with `map`. (Part 1 of the series on MicroGrad.jl by Lior Sinai.)
 
     python examples/polynomial_by_rrule.py --out polynomial_by_rrule.png
 """
 
-import argparse
 from functools import reduce
 from operator import add
 
 import numpy as np
-from polynomial_data import comparison, draw, noisy_points, picture_path, print_table, start
+from polynomial_data import noisy_points, options, report, start
 
 from rules_base import evalpoly
 from rules_nnlib import mse
@@ -26,15 +25,10 @@ def squared_error(prediction, y, n):
     return (prediction - y) ** 2 / n
 
 
-@rule(squared_error)
-def _(prediction: float, y: float, n: int):
-    error = prediction - y
-
-    def pullback(dy):
-        d = 2 * error / n * dy
-        return d, -d, None
-
-    return error**2 / n, pullback
+@rule.scalar(squared_error)
+def _(prediction, y, n):  # the partial derivatives
+    slope = 2 * (prediction - y) / n
+    return slope, -slope, None
 
 
 rule.register()
@@ -42,11 +36,9 @@ rule.register()
 
 def descend_by_loop(coeffs, xs, ys, *, learning_rate=0.1, max_iters=100):
     """Change the array `coeffs` by gradient descent, point by point, and return the losses."""
-    losses = []
-    n = len(xs)
+    losses, n = [], len(xs)
     for _ in range(max_iters):
-        loss = 0.0
-        dcoeffs = np.zeros_like(coeffs)
+        loss, dcoeffs = 0.0, np.zeros_like(coeffs)
         for x, y in zip(xs, ys, strict=True):
             # forward
             prediction, back_polynomial = rrule(evalpoly, x, coeffs)
@@ -54,9 +46,7 @@ def descend_by_loop(coeffs, xs, ys, *, learning_rate=0.1, max_iters=100):
             # reverse
             _, dprediction, _, _ = back_error(1.0)
             _, _, dcoeffs_of_point = back_polynomial(dprediction)
-            # accumulate
-            loss += error
-            dcoeffs += dcoeffs_of_point
+            loss, dcoeffs = loss + error, dcoeffs + dcoeffs_of_point
         coeffs -= learning_rate * dcoeffs
         losses.append(loss)
     return losses
@@ -64,41 +54,26 @@ def descend_by_loop(coeffs, xs, ys, *, learning_rate=0.1, max_iters=100):
 
 def descend_by_map(coeffs, xs, ys, *, learning_rate=0.1, max_iters=100):
     """Change the array `coeffs` by gradient descent, all points at once, and return the losses."""
-
-    def at(x):
-        return rrule(evalpoly, x, coeffs)
-
     losses = []
     for _ in range(max_iters):
         # forward
-        predictions, backs = zip(*map(at, xs), strict=True)
+        predictions, backs = zip(*(rrule(evalpoly, x, coeffs) for x in xs), strict=True)
         loss, back_loss = rrule(mse, list(predictions), ys)
         # reverse
         _, dpredictions, _ = back_loss(1.0)
-        cotangents = map(lambda back, dy: back(dy), backs, dpredictions)
-        dcoeffs = reduce(add, (dcoeffs for _, _, dcoeffs in cotangents))
-        # update
-        coeffs -= learning_rate * dcoeffs
+        each = map(lambda back, dy: back(dy)[2], backs, dpredictions)
+        coeffs -= learning_rate * reduce(add, each)
         losses.append(loss)
     return losses
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default=".", help="the picture, or a directory for it")
-    parser.add_argument("--iterations", type=int, default=2000)
-    given = parser.parse_args(arguments)
-
-    xs, ys = noisy_points()
-    by_loop, by_map = start(), start()
+    given = options(__doc__.splitlines()[0], arguments)
+    (xs, ys), by_loop, by_map = noisy_points(), start(), start()
     losses = descend_by_loop(by_loop, xs, ys, learning_rate=1e-5, max_iters=given.iterations)
     descend_by_map(by_map, xs, ys, learning_rate=1e-5, max_iters=given.iterations)
-
-    rows = comparison({"gradient descent": by_loop, "the same by map": by_map}, xs, ys)
-    print_table(rows)
-    path = picture_path(given.out, "polynomial_by_rrule.png")
-    draw(rows, xs, ys, losses, path)
-    print(f"picture: {path}")
+    fitted = {"gradient descent": by_loop, "the same by map": by_map}
+    report(fitted, xs, ys, losses, given.out, "polynomial_by_rrule.png")
 
 
 if __name__ == "__main__":

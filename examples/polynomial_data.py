@@ -1,5 +1,6 @@
 """What both polynomial examples share: noisy points of a cubic, least squares, table, picture."""
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -33,14 +34,11 @@ def least_squares(xs, ys, order=3):
     return np.linalg.pinv(powers) @ np.asarray(ys)
 
 
-def mean_squared_error(coeffs, xs, ys):
-    return mse(evalpoly(np.asarray(xs), coeffs), np.asarray(ys))
-
-
 def comparison(fitted, xs, ys):
     """Return a row (method, loss, coefficients) for the target, least squares and each fit."""
     rows = {"target": TARGET, "least squares": least_squares(xs, ys), **fitted}
-    return [(name, mean_squared_error(c, xs, ys), list(c)) for name, c in rows.items()]
+    x, y = np.array(xs), np.array(ys)
+    return [(name, mse(evalpoly(x, c), y), list(c)) for name, c in rows.items()]
 
 
 def print_table(rows):
@@ -66,7 +64,17 @@ def draw(rows, xs, ys, losses, path):
     figure.savefig(path, format="png")
 
 
-def picture_path(out, name):
-    """Return where the picture goes: `out` itself, or the file `name` in the directory `out`."""
-    out = Path(out)
-    return out / name if out.is_dir() else out
+def options(description, arguments):
+    """Return what the command line gives: the picture's place, and the number of iterations."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--out", type=Path, default=".", help="the picture, or a directory for it")
+    parser.add_argument("--iterations", type=int, default=2000)
+    return parser.parse_args(arguments)
+
+
+def report(fitted, xs, ys, losses, out, name):
+    """Print the table, and draw the picture: `out`, or the file `name` in the directory `out`."""
+    print_table(rows := comparison(fitted, xs, ys))
+    path = out / name if out.is_dir() else out
+    draw(rows, xs, ys, losses, path)
+    print(f"picture: {path}")

@@ -6,9 +6,7 @@ walks over it. (Part 4 of the series on MicroGrad.jl by Lior Sinai.)
     python examples/polynomial_fit.py --out polynomial_fit.png
 """
 
-import argparse
-
-from polynomial_data import comparison, draw, noisy_points, picture_path, print_table, start
+from polynomial_data import noisy_points, options, report, start
 
 from rules_base import evalpoly
 from rules_nnlib import mse
@@ -57,20 +55,12 @@ def gradient_descent(model, loss, xs, ys, *, learning_rate=0.1, max_iters=100):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default=".", help="the picture, or a directory for it")
-    parser.add_argument("--iterations", type=int, default=2000)
-    given = parser.parse_args(arguments)
-
+    given = options(__doc__.splitlines()[0], arguments)
     xs, ys = noisy_points()
     model = Polynomial(start())
     losses = gradient_descent(model, mse, xs, ys, learning_rate=1e-5, max_iters=given.iterations)
-
-    rows = comparison({"gradient descent": model.weights}, xs, ys)
-    print_table(rows)
-    path = picture_path(given.out, "polynomial_fit.png")
-    draw(rows, xs, ys, losses, path)
-    print(f"picture: {path}")
+    fitted = {"gradient descent": model.weights}
+    report(fitted, xs, ys, losses, given.out, "polynomial_fit.png")
 
 
 if __name__ == "__main__":

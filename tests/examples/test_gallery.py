@@ -190,8 +190,6 @@ def test_every_picture_is_made_by_a_script():
         assert path.stem == "speed" or f"pictures/{path.name}" in page
 
 
-def test_scripts_with_pictures_are_short():
-    for path in PICTURES.glob("*.png"):
-        script = EXAMPLES / f"{path.stem}.py"
-        if path.stem != "speed":
-            assert len(script.read_text(encoding="utf-8").splitlines()) <= 80, script.name
+def test_scripts_are_short():
+    for script in EXAMPLES.glob("*.py"):
+        assert len(script.read_text(encoding="utf-8").splitlines()) <= 80, script.name

@@ -10,8 +10,8 @@ import pytest
 from rulescore import Tangent
 from tests.examples.conftest import PNG
 from zygote_lite import pullback
-from zygote_lite._interface.demo import cli as _cli
-from zygote_lite._interface.demo import moons as _demo
+from zygote_lite.demo import cli as _cli
+from zygote_lite.demo import moons as _demo
 
 
 def run(arguments, capsys):
@@ -109,7 +109,7 @@ def test_missing_nnlib_is_told(monkeypatch, capsys):
 
 def test_missing_rules_of_numpy_are_told(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "zygote_lite._interface.demo.cli", "moons"],
+        [sys.executable, "-m", "zygote_lite.demo.cli", "moons"],
         env={**os.environ, "RULESCORE_DISABLE": "rules_base"},
         cwd=tmp_path,
         capture_output=True,

@@ -28,7 +28,7 @@ from tests.mutants.trial import ROOT, Copy, preload, run_tests
 
 HERE = Path(__file__).parent
 MUTATED = {"zygote_lite": "zygote_lite", "rulescore": "rulescore"}
-LEFT_OUT = ("_interface/demo/", "/value.py", "/testing.py", "/testing/", "__main__.py")
+LEFT_OUT = ("demo/", "/value.py", "/testing.py", "/testing/", "__main__.py")
 PASSED = ("passed", "no test")
 SECONDS = 300  # after which a mutation counts as killed: it loops
 

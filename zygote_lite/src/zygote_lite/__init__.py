@@ -30,7 +30,7 @@ this order:
 
 `value` is a scalar tape on the same rules: read it to see the idea in one file. `testing` has
 switches that say which of the two ways answers, and `modes` keeps them; `errors` has the errors;
-`optimizers` trains models.
+`optimizers` trains models; `demo` is the command `zygote-lite moons` and its network.
 """
 
 from rulescore import stop_gradient

@@ -8,5 +8,5 @@ differentiated the call is recorded on a nested tape (`_nested`).
 Read in this order: `gradients` (`pullback` and what is made of it), `calls` (the order of the
 tiers, and any call as a plain call by position), `checking` and `differences` (a gradient against
 differences of the function), `show` (the emitted code as text), `export` (code as a module of its
-own), `demo` (the command line and the two moons), `handlers` (what is installed on the tape).
+own), `handlers` (what is installed on the tape).
 """

@@ -31,6 +31,7 @@ class Dense:
         self.activation = activation
 
     def __call__(self, X: Array) -> Array:
+        """Return the values of the layer, one row for each row of `X`."""
         y: Array = self.activation(X @ self.W + self.b)
         return y
 
@@ -42,6 +43,7 @@ class Chain:
         self.layers = list(layers)
 
     def __call__(self, X: Array) -> Array:
+        """Return what the last layer makes of `X`."""
         for layer in self.layers:
             X = layer(X)
         return X

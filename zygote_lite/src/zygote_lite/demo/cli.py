@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._interface.demo import moons as _demo
+from zygote_lite.demo import moons as _demo
 
 
 def main(arguments: list[str] | None = None) -> int:
