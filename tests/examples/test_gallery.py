@@ -9,7 +9,7 @@ import pytest
 from rules_nnlib import softmax
 from tests.examples.conftest import EXAMPLES, PNG
 from zygote_lite import grad, gradient
-from zygote_lite._interface.demo import moons as demo
+from zygote_lite.demo import moons as demo
 from zygote_lite.value import buildgraph
 
 PICTURES = EXAMPLES.parent / "docs" / "pictures"

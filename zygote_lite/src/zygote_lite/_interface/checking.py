@@ -31,6 +31,7 @@ from zygote_lite._interface.differences import derivative, quietly
 from zygote_lite._interface.gradients import pullback, raw_value_and_gradient
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import name_of
+from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
 from zygote_lite._tape.seeds import Argnums, argument_numbers, seed
@@ -360,3 +361,6 @@ def _largest(x: Any) -> float:
     """Return the largest absolute value of the finite entries."""
     sizes = np.abs(np.asarray(x, np.result_type(x, float)))
     return float(np.max(sizes[np.isfinite(sizes)], initial=0.0))
+
+
+refused_inside(check_gradient)

@@ -16,6 +16,7 @@ from rulescore import Array, project
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of, place_of
 from zygote_lite._ir.recompile import TREES
+from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.guards import Test, checks_of, class_in, guards_of, lists_in
@@ -335,3 +336,6 @@ class _Unannotated(ast.NodeTransformer):
         if node.value is None:
             return None
         return ast.copy_location(ast.Assign([node.target], node.value), node)
+
+
+refused_inside(export_adjoint)

@@ -14,6 +14,7 @@ from zygote_lite._ir.emit import emit
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import name_of
+from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.cache import NO_FUNCTION
 from zygote_lite._specialize.driver import specialize
@@ -241,3 +242,7 @@ def _with_tiers(
 def _with_tier(how: str, tier: str | None) -> str:
     """Return how a call was resolved, with what is known of the function that was recorded."""
     return how if tier is None or not how.startswith("recorded;") else tier + how[len("recorded") :]
+
+
+for _shown in (code_lowered, code_primal, code_adjoint, code_jvp, explain):
+    refused_inside(_shown)

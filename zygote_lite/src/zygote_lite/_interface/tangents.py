@@ -11,12 +11,11 @@ from rulescore import plugins
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
 from zygote_lite._ir.frames import entry, keep_users_frames
-from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run
+from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run, refused_inside
 from zygote_lite._nested.tangents import (
     Pushforward,
     inside_jvp,
     pushed_forward,
-    refuse_linearize,
 )
 from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.jitted import original
@@ -184,5 +183,5 @@ def _jacobian_by_code(
 
 
 inside(inside_jvp)(jvp)
-inside(refuse_linearize)(linearize)
+refused_inside(linearize, "call `jvp`, which is differentiated there")
 inside_run(jacfwd)

@@ -55,6 +55,17 @@ def simply_run(f: Any, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     return f(*xs, **kws), None
 
 
+def refused_inside(f: Any, instead: str = "call it outside") -> None:
+    """Declare that a function is refused inside one that is differentiated."""
+
+    def refuse(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+        raise Fault.NESTED(
+            f"{where()}: `{f.__name__}` inside a function that is differentiated: {instead}"
+        )
+
+    inside(refuse)(f)
+
+
 def inside_gradient(
     f: Any, argnums: Argnums, both: bool, tape: Any, nodes: Any, xs: Any, kws: Any,
     *, zeros: bool = True,

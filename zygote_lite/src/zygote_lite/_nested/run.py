@@ -11,7 +11,10 @@ from zygote_lite._nested.cotangents import box, unbox
 from zygote_lite._nested.pair import pair
 from zygote_lite._nested.store import NestedStore
 from zygote_lite._nested.tape import NestedTape
+from zygote_lite._tape.generators import refuse_iterator
+from zygote_lite._tape.run import pullback_text
 from zygote_lite._tape.tape import Tape
+from zygote_lite._tape.validate import check_fit
 from zygote_lite.errors import Fault
 
 
@@ -33,7 +36,10 @@ class NestedRun:
                 for x, flag, node in zip(self.operands, flags, nodes, strict=True)
             ]
         )
+        if not callable(f):
+            raise Fault.NOT_CALLABLE(f"cannot differentiate {f!r}: it is not callable")
         self.y, at = self.tape.call(self.nodes, f, *xs, **kws)
+        refuse_iterator(f, self.y)
         if self.tape.written:
             _, at = self.tape.numbered((None, at), (self.y,))  # as `via_tape` does
         self.inner = None if at is None else at.inner
@@ -77,11 +83,15 @@ class NestedPullback:
         self, tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
         """Pull a cotangent back, on the outer tape."""
+        check_fit(xs[0], self.run.y, self)
         cotangents = self.run.back(box(xs[0], nodes[1], tape))
         return self.run.value_with(tuple(cotangents))
 
     def __call__(self, dy: Any) -> Any:
         raise Fault.NESTED("a pullback outlived the gradient that it was made in")
+
+    def __repr__(self) -> str:
+        return pullback_text(self.run.operands[0])
 
 
 class NestedProduct(NestedPullback):
@@ -95,6 +105,7 @@ class NestedProduct(NestedPullback):
         self, tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
         """Pull a cotangent back to the arguments, with zeros, on the outer tape."""
+        check_fit(xs[0], self.run.y[0] if self.has_aux else self.run.y, self)
         dy = box(xs[0], nodes[1], tape)
         found = self.run.back((dy, None) if self.has_aux else dy)
         operands = zip(found[1:], self.run.operands[1:], strict=True)

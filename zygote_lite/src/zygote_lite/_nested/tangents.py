@@ -32,13 +32,13 @@ from zygote_lite._cotangents.store import Store
 from zygote_lite._cotangents.zeros import zeros_to_read
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.intrinsics import build_tuple
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.places import name_of
 from zygote_lite._nested.cotangents import Box, box, unbox
 from zygote_lite._nested.pair import inner_of, outer_of, pair
 from zygote_lite._nested.run import NestedRun
 from zygote_lite._nested.store import NestedStore
 from zygote_lite._nested.tape import NestedTape
-from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import (
@@ -76,11 +76,7 @@ class Pushforward:
             run.tape.finish()
             self._tape.finish()
             self.y, self.at_y = run.y, outer_of((run.at_y,))[0] if self._is_inside else None
-            if isinstance(self.y, Generated):
-                raise Fault.ITERATOR(
-                    f"{name_of(f)} returns an iterator, whose elements would come after the call: "
-                    "return a list or a tuple"
-                )
+            refuse_iterator(f, self.y)
             if state.written:
                 refuse_shared_arrays(self._operands, flags, state.written)
             self._numbers = itertools.count(1)
@@ -233,11 +229,3 @@ def inside_jvp(
     dy = push.push(tuple(box(tangents, nodes[3], tape)), NestedStore(tape))
     value, at_dy = unbox(dy, tape)
     return tape.call((None, push.at_y, at_dy), build_tuple, push.y, value)
-
-
-def refuse_linearize(tape: Tape, nodes: tuple[Any, ...], xs: Any, kws: Any) -> Traced:
-    """Refuse `linearize` inside a function that is differentiated."""
-    raise Fault.NESTED(
-        f"{where()}: `linearize` inside a function that is differentiated: call `jvp`, which is "
-        "differentiated there"
-    )

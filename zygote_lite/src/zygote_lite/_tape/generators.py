@@ -9,7 +9,7 @@ from typing import Any
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import Traced
-from zygote_lite._ir.places import is_library, where
+from zygote_lite._ir.places import is_library, name_of, place_of, where
 from zygote_lite.errors import Fault
 
 NODE = "__node__"
@@ -124,3 +124,13 @@ class Generated:
         if node is None and not reaches_active(y):
             return y
         raise RuntimeError("a generator through which a gradient passes was iterated from outside")
+
+
+def refuse_iterator(f: Any, y: Any) -> None:
+    """Refuse an iterator as the value of a function that is differentiated."""
+    if isinstance(y, Generated):
+        at = f"{place_of(f)}: " if hasattr(f, "__code__") else ""
+        raise Fault.ITERATOR(
+            f"{at}{name_of(f)} returns an iterator, whose elements would come after the "
+            "call: return a list or a tuple"
+        )

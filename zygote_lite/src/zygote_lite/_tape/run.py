@@ -10,7 +10,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import name_of
-from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import via_tape
@@ -105,11 +105,7 @@ def recorded_quietly(
         if state.written:
             refuse_shared_arrays(operands, flags, state.written)
         stamps = stamp(state.written) if state.written and run.is_outermost else []
-    if isinstance(y, Generated):
-        raise Fault.ITERATOR(
-            f"{name_of(f)} returns an iterator, whose elements would come after the call: return a "
-            "list or a tuple"
-        )
+    refuse_iterator(f, y)
     return y, Pullback(back, f, y, operands[1:], flags, stamps)
 
 
