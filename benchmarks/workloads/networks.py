@@ -72,7 +72,7 @@ MOONS = Workload(
     argnums=(0, 1, 2, 3, 4, 5),
     sizes={"batch": 100},
     small={"batch": 4},
-    goal=1.3,
+    goal=1.2,
 )
 
 

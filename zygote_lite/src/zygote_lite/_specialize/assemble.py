@@ -17,6 +17,7 @@ from zygote_lite._specialize.passes.finiteness import telling
 from zygote_lite._specialize.passes.hoist import hoist
 from zygote_lite._specialize.passes.residuals import keep_records
 from zygote_lite._specialize.passes.scale_factors import gather_factors
+from zygote_lite._specialize.passes.signs import take_signs
 from zygote_lite._specialize.passes.writes import leave_out_copies, settle_writes
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import Gradients
@@ -102,6 +103,7 @@ def written(
     leave_out_copies(forward, reverse, results)
     if not (compiled or builder.strong):
         gather_factors(builder, forward, reverse, results)
+        take_signs(builder, reverse, results)
     if compiled:
         compute_early(reverse)
     else:

@@ -19,6 +19,7 @@ from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.guards import (
+    are_finite,
     checks_of,
     dtype_name,
     finite_checks,
@@ -27,6 +28,7 @@ from zygote_lite._specialize.guards import (
     lists_in,
 )
 from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
+from zygote_lite._specialize.quiet import QUIET, context_of, manager
 from zygote_lite._specialize.tangents import specialize_forward, specialize_product
 from zygote_lite._specialize.trials import Trials, may_be_caught
 from zygote_lite._specialize.typed.derivatives import TakenBy
@@ -167,7 +169,8 @@ def entered(
     )
     space = {
         "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
-        "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "is_finite": is_finite,
+        "left": left, "doubtful": DOUBTFUL, "np": np, "math": math,
+        "is_finite": is_finite, "are_finite": are_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
         "are_keys": are_keys, "Effects": Effects,
         "is_writable": is_writable, "reaches_active": reaches_active,
@@ -263,12 +266,14 @@ def compile_text(made: Specialized, f: Any) -> types.FunctionType:
         tree = ast.parse(str(made.text))
     node: Any  # only some have a place
     for node in ast.walk(tree):
+        if isinstance(node, ast.withitem):
+            node.context_expr = context_of(node.context_expr)
         if hasattr(node, "lineno"):
             origin = made.text.origins[min(node.lineno, len(made.text.origins)) - 1]
             line = getattr(origin, "lineno", f.__code__.co_firstlineno)
             node.lineno = node.end_lineno = line
             node.col_offset = node.end_col_offset = 0
-    space = {"np": np, "math": math, **made.bound}
+    space = {"np": np, "math": math, QUIET: manager, **made.bound}
     with TREES:
         code = compile(tree, f.__code__.co_filename, "exec")
     exec(code, space)

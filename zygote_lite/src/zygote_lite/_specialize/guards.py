@@ -24,7 +24,14 @@ def is_finite(x: np.ndarray) -> bool:
     return (small and math.isfinite(abs(_vdot(x, x)))) or bool(np.isfinite(x).all())
 
 
-inside_run(is_finite)  # a tape around, which records this code, need not record the test
+def are_finite(x: np.ndarray, y: np.ndarray) -> bool:
+    """Return whether all entries of two arrays of one dtype are finite."""
+    small = x.size == y.size < _LARGE_PRODUCT  # any number times an infinity is not finite
+    return (small and math.isfinite(abs(_vdot(x, y)))) or (is_finite(x) and is_finite(y))
+
+
+for _test in (is_finite, are_finite):
+    inside_run(_test)  # a tape around, which records this code, need not record the test
 
 
 class Test(NamedTuple):
@@ -128,6 +135,7 @@ def checks_of(
         exported: whether the tests stand in a module of their own.
     """
     checks = []
+    arrays: dict[np.dtype, list[str]] = {}
     flagged = [x for x, flag in zip(made.arguments, active, strict=True) if flag]
     for x, name in zip(flagged, names, strict=True):
         for path, leaf in paths_of(x, name):
@@ -135,13 +143,18 @@ def checks_of(
             if d is None or isinstance(leaf.fact, ListOf):  # `list_cotangent` has looked
                 continue
             if isinstance(leaf.fact, ArrayOf):
-                if d in made.telling:
-                    whole = f"np.isfinite({path}).all()" if exported else f"is_finite({path})"
-                    checks.append(Test(whole))
+                if d in made.telling and exported:
+                    checks.append(Test(f"np.isfinite({path}).all()"))
+                elif d in made.telling:
+                    arrays.setdefault(leaf.fact.dtype, []).append(path)
             elif may_be_complex(leaf.fact):
                 checks.append(Test(f"np.isfinite({path})"))
             elif not (d.is_constant and math.isfinite(d.sample)):
                 checks.append(Test(f"math.isfinite({path})"))
+    for paths in arrays.values():
+        for i in range(0, len(paths), 2):
+            pair = paths[i : i + 2]
+            checks.append(Test(f"{'are' if len(pair) == 2 else 'is'}_finite({', '.join(pair)})"))
     return checks
 
 

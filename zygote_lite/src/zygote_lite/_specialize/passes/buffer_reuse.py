@@ -23,7 +23,7 @@ from zygote_lite._specialize.typed.runtime import has_length, has_value, is_view
 from zygote_lite._specialize.typed.values import Value, shape_root
 
 LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to read
-HUGE = 16_384  # entries: from here on, to ask the system for memory is what costs
+HUGE = 1_000  # entries: from here on, to ask the system for memory is what costs
 WRITES_OVER = {BINARY[name].function: BINARY[name] for name in ("add", "sub", "mul", "truediv")}
 SWAPPED = (operator.add, operator.mul)
 

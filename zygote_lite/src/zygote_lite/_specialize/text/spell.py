@@ -13,16 +13,19 @@ import numpy as np
 
 from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
 from zygote_lite._specialize.typed.effects import GENERATORS
+from zygote_lite._specialize.typed.facts import ArrayOf
 from zygote_lite._specialize.typed.functions import Attribute, Recursive, Reverse, is_hashable
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_parts
-from zygote_lite._specialize.typed.values import Value
+from zygote_lite._specialize.typed.values import Value, constant
 
 METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
 _SPELLED_IN = {
     "math.": math, "": builtins, "np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft,
 }  # fmt: skip
 ATOM = 20
+_ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)
+_EXACT_IN_ALL = 2048  # integers up to this are exact in each type of floats
 _WITH_METHODS = (np.ndarray, np.generic, list, dict, set, deque, OrderedDict)
 
 
@@ -86,7 +89,7 @@ class Speller:
 
     def operation(self, op: Op) -> tuple[str, int]:
         """Return the text of an operation, and how tightly it binds."""
-        f, xs = op.function, op.arguments
+        f, xs = op.function, operands_of(op)
         if isinstance(f, Attribute):
             return f"{self.within(xs[0], ATOM)}.{f.name}", ATOM
         if f is operator.getitem:
@@ -143,6 +146,25 @@ class Speller:
     def constant(self, x: Any) -> tuple[str, int]:
         text = constant_text(x) or self.function(x)
         return text, 13 if text.startswith("-") else ATOM
+
+
+def operands_of(op: Op) -> list[Value]:
+    """Return the operands of an operation; a small integer beside an array of floats is a float.
+
+    NumPy takes longer to find out that an integer of Python's fits into the array's type.
+    """
+    xs = op.arguments
+    if is_hashable(op.function) and op.function in _ARITHMETIC and _of_floats(op.target):
+        return [constant(float(x.sample)) if _is_small_integer(x) else x for x in xs]
+    return xs
+
+
+def _is_small_integer(x: Value) -> bool:
+    return x.is_constant and type(x.sample) is int and abs(x.sample) <= _EXACT_IN_ALL
+
+
+def _of_floats(x: Value) -> bool:
+    return isinstance(x.fact, ArrayOf) and bool(x.fact.axes) and x.fact.dtype.kind in "fc"
 
 
 def constant_text(x: Any) -> str | None:

@@ -11,7 +11,7 @@ from zygote_lite._specialize.passes.buffer_reuse import SWAPPED, WRITES_OVER, is
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.text.context_groups import by_context
 from zygote_lite._specialize.text.lines import Lines
-from zygote_lite._specialize.text.spell import ATOM, spelled
+from zygote_lite._specialize.text.spell import ATOM, operands_of, spelled
 from zygote_lite._specialize.typed.contexts import Context
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import (
@@ -202,7 +202,7 @@ class Writer(Lines):
 
     def in_place(self, node: Op, x: Value) -> None:
         """Write an operation whose result takes the memory, and the name, of an operand."""
-        at, xs = self.read(x), node.arguments
+        at, xs = self.read(x), operands_of(node)
         of = WRITES_OVER.get(node.function)
         if of is not None and not node.onto and (xs[0] is x or node.function in SWAPPED):
             self.line(f"{at} {of.symbol}= {self.expression(xs[xs[0] is x])}")
@@ -232,7 +232,8 @@ class Writer(Lines):
         elif node.repeats:
             self.line(f"np.add.at({at}, {self.expression(node.index)}, {value})")
         else:
-            self.line(f"{at}[{self.index(node.index)}] {'=' if node.first else '+='} {value}")
+            sign = "" if node.first else node.sign
+            self.line(f"{at}[{self.index(node.index)}] {sign}= {value}")
 
     def add_to_list(self, node: AddInto) -> None:
         path = [] if node.index is None else node.index.items or []

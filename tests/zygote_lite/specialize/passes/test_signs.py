@@ -1,0 +1,99 @@
+"""Signs: a negative is left out where a sum can take its sign, and nowhere else."""
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.finite_differences import assert_slopes
+from zygote_lite import testing, value_and_grad
+from zygote_lite._specialize.driver import specialize
+
+X = np.linspace(0.3, 1.2, 1200)
+
+
+def difference(x, y):
+    return np.sum(np.tanh(x - y * np.sin(x)) * (x / y - y))
+
+
+def quotient(x, y):
+    d = (np.log(x / y) + 0.5 * y) / (y * np.sqrt(x))
+    e = d - y * np.sqrt(x)
+    return np.sum(x * np.tanh(d) - y * np.tanh(e))
+
+
+def softmax(x, y):
+    z = x * y
+    p = z - np.log(np.sum(np.exp(z)))
+    return -np.mean(p[: len(p) // 2] * y[: len(p) // 2])
+
+
+def parts(x, y):
+    z = x * 1.0
+    z[1:-1] = y[2:] - 2 * x[1:-1] * y[:-2]
+    z[1:] = z[1:] - np.sin(z[:-1])
+    return np.sum(z * z)
+
+
+def in_a_loop(x, y):
+    for k in range(3):
+        x = y * 0.5 - np.cos(x) / (1 + k - x * x / 9.0)
+    return np.sum(x * y - 1 / x)
+
+
+def both_signs(x, y):
+    z = np.exp(x) - y
+    return np.sum(y - z) - np.sum(z * (x - z)) + np.sum((0.5 - z) / (3 - y))
+
+
+def alone(x, y):
+    return np.sum(y - x) + np.sum(-y * 2)
+
+
+def of_a_row(x, y):
+    return np.sum((x[:, None] - x[None, :]) / (2 + x * y) - y[::-1])
+
+
+PROGRAMS = [difference, quotient, softmax, parts, in_a_loop, both_signs, alone, of_a_row]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize("n", [4, 1200])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gradients(f, n, dtype):
+    n = min(n, 40) if f is of_a_row else n
+    xs = X[:n].astype(dtype), (1.5 - X[:n]).astype(dtype)
+    with testing.transformed_only():
+        y, found = value_and_grad(f, (0, 1))(*xs)
+    with testing.recorded_only():
+        right, expected = value_and_grad(f, (0, 1))(*xs)
+    assert y == right
+    for d, e in zip(found, expected, strict=True):
+        assert d.dtype == dtype
+        np.testing.assert_allclose(d, e, rtol=1e-12 if dtype is np.float64 else 2e-3, atol=1e-4 * (
+            dtype is np.float32) + 1e-12)  # fmt: skip
+    if n == 4 and dtype is np.float64:
+        assert_slopes(found, f, xs, 1e-6)
+
+
+def test_arguments_are_not_written_to():
+    x, y = X.copy(), 1.5 - X
+    with testing.transformed_only():
+        value_and_grad(alone, (0, 1))(x, y)
+        dy = value_and_grad(alone, (0, 1))(x, y)[1][1]
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(y, 1.5 - X)
+    np.testing.assert_array_equal(dy, np.full(len(X), -1.0))
+
+
+def text_of(f):
+    return str(specialize(f, (X, 1.5 - X), (True, True)).text)
+
+
+@pytest.mark.parametrize(("f", "count"), [(difference, 1), (quotient, 0), (parts, 1)])
+def test_negatives_are_left_out(f, count):
+    text = text_of(f)
+    assert text.count("np.negative") == count, text
+    assert "-= " in text
+
+
+def test_a_negative_that_is_a_gradient_is_computed():
+    assert "np.negative(y" in text_of(lambda x, y: np.sum(np.tanh(y) - x * y))
