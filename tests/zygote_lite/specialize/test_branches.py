@@ -304,3 +304,49 @@ def test_attributes_that_a_given_up_path_reads_are_read_again(f, n):
         before = thing()
         assert m.p.a == before.p.a
         assert (m.q.a == before.q.a) == (f is reads_where_it_is_left)
+
+
+def with_options(x, low=None, tolerance=None, further=False):
+    y = x * 2.0
+    if y == x and further:
+        for factor in FACTORS:
+            y = {factor: y}
+    if (tolerance is not None and abs(y) < tolerance and not further) or y == 0.0:
+        return y * 3.0
+    if low is not None and y < low and further:
+        y = [y]
+    while y > 1.0 and (low is None or y > low):
+        y = y / 2.0
+    return y if (y > 0.5 or not further) else None
+
+
+FACTORS = [1.0 + 0.1 * k for k in range(200)]
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+def test_a_branch_whose_test_is_known_with_its_options_is_not_written(kind):
+    for x in (0.3, 3.7, 0.0, -2.0):
+        for f in (with_options, lambda x: with_options(x, 0.5, 0.1)):
+            assert_tiers_agree(f, kind(x))
+
+
+def assert_tiers_agree(f, x):
+    assert testing.why_recorded(f, x) is None
+    with testing.transformed_only():
+        found = [value_and_grad(f)(x) for _ in range(2)]
+    with testing.recorded_only():
+        right = value_and_grad(f)(x)
+    assert found == [right, right]
+    assert type(found[0][0]) is type(right[0])
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+def test_the_truth_of_a_conjunction_is_that_of_each_run(kind):
+    def f(x):
+        small = x > 1.0 and False
+        big = x > 1.0 or True
+        other = (x > 1.0 and x < 3.0) or False
+        return x * (2.0 if small else 3.0) + (x * x if big else 0.0) + (x**3 if other else 0.0)
+
+    for x in (0.5, 1.5):
+        assert_tiers_agree(f, kind(x))

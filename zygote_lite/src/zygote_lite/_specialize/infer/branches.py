@@ -21,7 +21,7 @@ from zygote_lite._specialize.infer.forms import (
 from zygote_lite._specialize.infer.joins import join_attributes
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
-from zygote_lite._specialize.typed.facts import ListOf
+from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
 from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.nodes import Branch, add_at_ends
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
@@ -41,6 +41,8 @@ def interpret_branch(
         test = builder.apply(bool, [test])
     if test.is_constant or test.items is not None:
         return builder.block(body if test.sample else orelse, env, after)
+    if test in builder.truths:
+        return builder.block(body if builder.truths[test] else orelse, env, after)
     if test.is_array:
         raise NotSupported.TRUTH("it asks for the truth of an array")
 
@@ -154,6 +156,9 @@ def join_paths(
         other = builder.guesses and not (builder.plain or node.test.sample)
         pair = (b, a) if other else (a, b)  # the first gives the sample
         joined[name] = value = joined_value(builder, *pair, name)
+        truth = _truth_in(node.test, a, True)
+        if truth is not None and truth is _truth_in(node.test, b, False) and value not in (a, b):
+            builder.truths[value] = truth
         unset = [x for x in (a, b) if may_be_unset(builder, x)]
         if any(x is not None or not builder.is_ours(name) for x in unset):
             note_unset(builder, name, value)
@@ -169,6 +174,16 @@ def join_paths(
     add_at_ends(node.body, builder.origin, left)
     add_at_ends(node.orelse, builder.origin, right)
     return joined
+
+
+def _truth_in(test: Value, x: Value | None, taken: bool) -> bool | None:
+    """Return the truth value that a variable has in each run that takes a path, if it is known.
+
+    That of `test and False` is false on both paths.
+    """
+    if x is test and isinstance(x.fact, Scalar) and x.fact.classes <= TRUTHS:
+        return taken
+    return x.sample if x is not None and x.is_constant and type(x.sample) is bool else None
 
 
 def _moves_of(builder: Builder, name: str, joined: Value, known: Value | None) -> Pairs:

@@ -120,6 +120,7 @@ class Draft:
         self.inner = False  # whether it is the code of a gradient inside, to be interpreted again
         self.differentiate: Any = None  # what writes the gradients that are taken inside
         self.uncertain: set[Value] = set()  # variables that may have no value
+        self.truths: dict[Value, bool] = {}  # of variables that paths join, where it is known
         self.absent: set[Value] = set()  # those of the engine's own, which nobody reads too early
         self.operations = 0
         self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
