@@ -241,3 +241,24 @@ def test_a_whole_module():
     x = jnp.array([0.3, 1.4])
     found = jax.jit(jax.grad(lambda x: special.gammaln(x).sum()))(x)
     np.testing.assert_allclose(found, scipy.special.digamma(x))
+
+
+def test_numbers_of_python_are_differentiated_as_by_jax_itself():
+    def f(x, y):
+        return x**3 * y
+
+    def same(found, want):
+        for ours, theirs in zip(jax.tree.leaves(found), jax.tree.leaves(want), strict=True):
+            assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+    ours, forward = interop.to_jax(f), interop.to_jax(f, mode="forward")
+    same(jax.value_and_grad(ours, (0, 1))(2.0, 3.0), jax.value_and_grad(f, (0, 1))(2.0, 3.0))
+    same(jax.grad(ours)(2.0, 3), jax.grad(f)(2.0, 3))
+    same(jax.grad(jax.grad(ours))(2.0, 3.0), jax.grad(jax.grad(f))(2.0, 3.0))
+    same(jax.jvp(forward, (2.0, 3.0), (1.0, 0.5)), jax.jvp(f, (2.0, 3.0), (1.0, 0.5)))
+    same(jax.grad(to_jax(np.cbrt))(8.0), jax.grad(jnp.cbrt)(8.0))
+    same(jax.grad(to_jax(np.exp, mode="forward"))(1.0), jax.grad(jnp.exp)(1.0))
+    same(jax.jacfwd(to_jax(np.exp, mode="forward"))(1.0), jax.jacfwd(jnp.exp)(1.0))
+    norm = interop.to_jax(lambda z: abs(z) ** 2)
+    same(jax.grad(norm)(2.0 + 1.0j), jax.grad(lambda z: jnp.abs(z) ** 2)(2.0 + 1.0j))

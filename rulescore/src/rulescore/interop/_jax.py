@@ -221,6 +221,7 @@ class Bound:
 
     def traced(self, *leaves: Any) -> list[Any]:
         """Return the leaves of the value, by a callback where they are not known yet."""
+        leaves = tuple(map(as_array, leaves))
         if is_concrete(leaves):
             return self.run(leaves)[1]
         self.structure, shapes = self.shapes(leaves)
@@ -239,8 +240,10 @@ class Bound:
 
     def fwd(self, *given: Any) -> tuple[list[Any], Any]:
         """Return the leaves of the value, and what the backward pass needs."""
-        leaves = [x.value for x in given]
-        needed = tuple([bool(x.perturbed) and is_inexact(x.value) for x in given])
+        leaves = [as_array(x.value) for x in given]
+        needed = tuple(
+            [bool(x.perturbed) and is_inexact(leaf) for x, leaf in zip(given, leaves, strict=True)]
+        )
         if not is_concrete(leaves):
             structure, ys = Bound(self.call, self.mode, self.shapes, self.note)(leaves)
             self.structure = structure
@@ -256,6 +259,7 @@ class Bound:
         """Return the cotangents of the leaves."""
         leaves, rest = kept
         structure, needed = rest.structure, rest.needed
+        dys = [dy if isinstance(dy, SymbolicZero) else as_array(dy) for dy in dys]
         present = [not isinstance(dy, SymbolicZero) and is_inexact(dy) for dy in dys]
         given = [conj(dy) for dy, p in zip(dys, present, strict=True) if p]
         if not given or True not in needed:
@@ -274,6 +278,7 @@ class Bound:
 
     def forward(self, primals: Any, tangents: Any) -> tuple[list[Any], list[Any]]:
         """Return the leaves of the value and their tangents."""
+        primals, tangents = list(map(as_array, primals)), list(map(as_array, tangents))
         structure, ys = Bound(self.call, self.mode, self.shapes, self.note)(primals)
         self.structure = structure
         moving = [is_inexact(x) for x in primals]
@@ -302,6 +307,11 @@ class Bound:
 def is_concrete(leaves: Sequence[Any]) -> bool:
     """Return whether none of some arrays is traced."""
     return not any(isinstance(x, Tracer) for x in leaves)
+
+
+def as_array(x: Any) -> Any:
+    """Return a leaf as an array: in transformations JAX hands numbers of Python on as they are."""
+    return x if hasattr(x, "shape") else jnp.asarray(x, getattr(x, "dtype", None))
 
 
 def is_inexact(x: Any) -> bool:
