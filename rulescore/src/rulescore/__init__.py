@@ -4,7 +4,7 @@
 - to declare rules: `RuleSet`, with `Array`, `Numeric`, `project`; a plugin: `hookimpl`, `Section`
 - at the definition of a function: `scalar_rule`, `custom_rule`, `non_differentiable`, `opt_out`
 - cotangents: `Tangent`, `accumulate`, `zero`, `stop_gradient`, `goes_by_value`, `flatten`
-- to look at rules: `find_rule`, `find_frule`, `find_batched`, `why`, `plugins`
+- to look at rules: `find_rule`, `find_frule`, `find_batched`, `rules_of`, `why`, `plugins`
 - for an AD: `provider_of`, `reason_of`, `generation`, `home_of`, `when_changed`
 - errors: `RuleError`
 - modules: `rulescore.testing` checks rules, `rulescore.batching` helps to write batching rules,
