@@ -20,7 +20,8 @@ B = np.arange(12.0).reshape(4, 3)
 SAMPLES = B**2 - 3 * B
 BESIDE = [  # of batching rules in modules that hold nothing else, and so have no examples
     *((f, (SAMPLES.T,), {"axis": 0})
-      for f in (si.trapezoid, si.simpson, si.cumulative_trapezoid, si.cumulative_simpson)),
+      for f in (si.trapezoid, si.simpson, si.romb, si.cumulative_trapezoid,
+                si.cumulative_simpson)),
     *((f, (M[0],), {}) for f in (sl.cholesky, sl.cho_factor, sl.lu_factor)),
     (sl.cho_solve, ((M[0], True), B[0]), {}),
     (sl.lu_solve, (sl.lu_factor(M[0]), M[1]), {"trans": 1}),
@@ -38,7 +39,10 @@ FUNCTIONS = {
     "solutions by one factor": (lambda b: sl.cho_solve((M[0], True), b), B),
     "solutions by LU": (lambda a, b: sl.lu_solve(sl.lu_factor(a), b, 1), M, B),
     "roots and logarithms": (lambda a: sl.sqrtm(a) @ sl.logm(a) + sl.sinm(a), M),
-    "integrals of samples": (lambda y: si.simpson(y) + si.trapezoid(y, dx=0.5), SAMPLES),
+    "integrals of samples": (
+        lambda y: si.simpson(y) + si.trapezoid(y, dx=0.5) + si.romb(y),
+        SAMPLES,
+    ),
     "integrals at places": (lambda y: si.simpson(y, x=B[0] ** 2 + B[0]), SAMPLES),
     "cumulative integrals": (
         lambda y: si.cumulative_trapezoid(y, initial=0) + si.cumulative_simpson(y, initial=0.0),

@@ -91,6 +91,11 @@ def of_partial(w, each):
     return each(functools.partial(lambda m, x, k: np.sum(np.tanh(m @ x)) * k, W, k=2.0))(X * w)
 
 
+def of_moving_partial(w, each):
+    held = functools.partial(lambda m, x, k: np.sum(np.tanh(m[0] @ x)) * k, [W * w], k=w)
+    return each(functools.partial(held))(X) + each(grad(held))(X)[:, 0]
+
+
 def of_growing(w, each):
     layer = Layer(w)
     return np.sum(each(layer.grown)(X)) + np.sum(each(lambda x: layer.grown(x))(X))
@@ -101,7 +106,8 @@ def by_loop(f):
 
 
 WITH_LOOPS = [of_appending, of_growing]
-CAPTURED = [of_network, of_functions, of_integers, of_objects, of_partial, *WITH_LOOPS]
+CAPTURED = [of_network, of_functions, of_integers, of_objects, of_partial, of_moving_partial]
+CAPTURED += WITH_LOOPS
 
 
 @pytest.mark.parametrize("f", CAPTURED)

@@ -21,3 +21,10 @@ def of_samples(f):
 
 for _f in (si.trapezoid, si.simpson, si.cumulative_trapezoid, si.cumulative_simpson):
     of_samples(_f)
+
+
+@rule.batched(si.romb)
+def _(y: Array, dx=1.0, axis=-1, show=False):
+    if np.ndim(dx) or show:
+        return NotImplemented
+    return called(si.romb, y, dx=dx, axis=behind(axis, y))

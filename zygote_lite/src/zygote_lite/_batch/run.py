@@ -386,10 +386,13 @@ def _method_bound(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOpe
 
 
 def _of_partial(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
-    """Resolve a call of a partial that holds nothing differentiated."""
-    if run.around is not None and (reaches_active(f) or tracers_in((f.args, f.keywords))):
-        raise NotBatched(f"{where()}: a partial may hold what is differentiated")
-    return run.resolve(f.func, (*f.args, *xs), {**f.keywords, **kws})
+    """Resolve a call of a partial: what it holds may be differentiated around."""
+    given, named = f.args, f.keywords
+    if run.around is not None and tracers_in((given, named)):
+        raise NotBatched(f"{where()}: a partial holds an entry of the batch")
+    if run.around is not None and reaches_active(f):
+        given, named = [run.own(run.computed(getattr, (f, x))) for x in ("args", "keywords")]
+    return run.resolve(f.func, (*given, *xs), {**named, **kws})
 
 
 _CALLABLES: dict[type, Any] = {
