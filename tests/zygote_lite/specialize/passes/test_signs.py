@@ -44,6 +44,18 @@ def both_signs(x, y):
     return np.sum(y - z) - np.sum(z * (x - z)) + np.sum((0.5 - z) / (3 - y))
 
 
+def in_lists(x, y):
+    kept, seen = [], []
+    for k in range(3):
+        kept.append(x * y)
+        x = x - y * 0.1
+        seen.append(x / (k + 2))
+    z = kept[-1]
+    for k in range(1, -1, -1):
+        z = kept[k] + y * (z - seen[k + 1])
+    return np.sum(z * z)
+
+
 def alone(x, y):
     return np.sum(y - x) + np.sum(-y * 2)
 
@@ -52,7 +64,7 @@ def of_a_row(x, y):
     return np.sum((x[:, None] - x[None, :]) / (2 + x * y) - y[::-1])
 
 
-PROGRAMS = [difference, quotient, softmax, parts, in_a_loop, both_signs, alone, of_a_row]
+PROGRAMS = [difference, quotient, softmax, parts, in_a_loop, both_signs, in_lists, alone, of_a_row]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

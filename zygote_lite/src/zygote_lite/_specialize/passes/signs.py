@@ -77,6 +77,8 @@ class _Flow:
             place = node.index is not None or node.each
             if place and (node.target in self.opposite or node.repeats or node.first or node.each):
                 return False
+            if not node.target.is_array:  # lists are added to without a sign
+                return False
             return self.added(node)
         if not isinstance(node, Op) or node.check or not _is_numeric(node.target):
             return False
