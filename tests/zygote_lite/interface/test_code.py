@@ -53,3 +53,17 @@ def test_it_is_pickled_and_compiled_as_text():
     copied = pickle.loads(pickle.dumps(code))
     assert (type(copied), copied) == (type(code), code)
     compile(code, "<shown>", "exec")
+
+
+def test_a_variable_that_each_iteration_sets_has_no_value_before_the_loop():
+    def f(x, n):
+        s = x
+        for i in range(n):
+            t = s * s
+            if t > 10.0:
+                s = s * 0.5
+            else:
+                s = t * x
+        return s * s
+
+    assert "None\n    for" not in code_adjoint(f, 1.5, 5)

@@ -37,6 +37,16 @@ def test_precedence_is_that_of_the_parser(one):
             assert type(outer.op if other not in COMPARISONS else outer.ops[0]) is other.syntax
             assert ast.unparse(outer.right if other not in COMPARISONS else outer.comparators[0]
                                ) == f"b {one.symbol} c"  # fmt: skip
+        elif one.precedence == other.precedence and one not in COMPARISONS and one.name != "pow":
+            outer = ast.parse(f"a {other.symbol} b {one.symbol} c", mode="eval").body
+            assert type(outer.op) is one.syntax
+
+
+@pytest.mark.parametrize("one", UNARY, ids=lambda of: of.name)
+def test_precedence_of_one_operand_is_that_of_the_parser(one):
+    for other in INFIX:
+        outer = ast.parse(f"{one.symbol}a {other.symbol} b", mode="eval").body
+        assert isinstance(outer, ast.UnaryOp) == (one.precedence < other.precedence)
 
 
 @pytest.mark.parametrize("of", BINARY.values(), ids=lambda of: of.name)

@@ -386,6 +386,28 @@ def test_the_rule_of_an_operator_is_overridden_where_it_returns_its_operand(x):
         over.unregister()
 
 
+def test_the_rule_of_an_operator_is_overridden_for_arrays_alone():
+    def f(x):
+        return np.sum(x * 1.0)
+
+    over = RuleSet("of a script")
+
+    @over(operator.mul)
+    def _(x: np.ndarray, y: float):
+        return x * y, lambda dy: (100.0 * dy, None)
+
+    def slopes():
+        return [value_and_grad(f)(x)[1] for _ in range(4) for x in (2.0, np.array([2.0]))]
+
+    before = slopes()
+    over.register(override=True)
+    try:
+        assert slopes() == [1.0, 100.0] * 4
+    finally:
+        over.unregister()
+    assert slopes() == before == [1.0, 1.0] * 4
+
+
 def rules_in_tens(f):
     """Return a rule set of a program, by which each operand of `f` counts ten times."""
     over = RuleSet("of a script")

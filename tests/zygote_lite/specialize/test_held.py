@@ -788,3 +788,19 @@ def copies_a_dict_that_has_grown(x):
 @programs.for_each(BY_PATH)
 def test_a_path_is_transformed_by_itself(f, choices):
     assert assert_agreement(f, *choices, argnums=programs.not_counts(choices[0]))
+
+
+def test_a_key_of_another_kind_is_added_after_a_walk_over_the_keys():
+    def f(x, n):
+        d = {}
+        for j in range(n):
+            d[j] = x
+        s = x * x
+        for _ in range(n):
+            for k in d:
+                s = s + (x if isinstance(k, int) else 3 * x)
+            d["a"] = x
+        return s
+
+    for _ in range(4):
+        assert value_and_grad(f, (0, 1))(2.0, 3) == (34.0, (19.0, 0.0))

@@ -70,6 +70,11 @@ def several(x):
     return np.sum(y * y * x) + np.sum(y) * np.sum(np.cos(y))
 
 
+def drawn(x):
+    source = np.random.default_rng(3)
+    return np.sum(np.sin(x) * source.normal(size=6)) * source.random()
+
+
 def sorted_and_cumulated(x):
     return np.sum(np.cumsum(np.sort(x)) ** 2)
 
@@ -115,7 +120,7 @@ def partly_opaque(x):
 
 
 ARRAYS = [powers, broadcast, softmax_of_rows, parts, repeated_indices, reshaped, norms, divided,
-          inner, several, loops, norm_of_a_copy]  # fmt: skip
+          inner, several, loops, norm_of_a_copy, drawn]  # fmt: skip
 PERHAPS = [products, partly_opaque, sorted_and_cumulated, maxima, branches, writes, linear, unused]
 
 

@@ -265,3 +265,15 @@ def test_an_array_that_ends_by_its_error_agrees():
         return s
 
     assert_agreement(squares, ([1.0, 2.0],), ([1.0, 3.0],), ([1.0],), ([],), argnums=(0,))
+
+
+def test_what_is_left_of_an_iterator_after_a_loop_that_may_end_early():
+    def f(xs, least):
+        it = iter(xs)
+        for x in it:
+            if x > least:
+                break
+        return next(it) * x
+
+    for least in (2.0, 1.0, 2.0):
+        assert_agreement(f, ([1.0, 2.0, 3.0, 4.0], least), argnums=(0,))

@@ -85,6 +85,16 @@ def of_one_shape(x):
     return np.sum(x * x) * len(next(iter(shapes)))
 
 
+def of_an_entry(x):
+    a = x[0]
+    return np.sum(x * x) * (a.size + a.ndim) if a.shape == () else a
+
+
+def of_a_shape_among_others(x):
+    shorter, longer = (1, x[0]), (1, x[0], 3.0)
+    return np.sum(x * x) * (2.0 if x.shape in ((3,), (3, 4)) else 3.0) * (1 + (shorter < longer))
+
+
 def of_two_shapes(x):
     shapes = {a.shape for a in (x, x[1:])}
     return np.sum(x * x) * len(shapes)
@@ -102,7 +112,8 @@ W = np.array([0.25, 0.75, -2.0, 1.5])
     "f",
     [
         writes_where_it_may, is_the_array_itself, asks_for_the_size, middle, listed, differences,
-        copies, keeps_nothing_yet, of_one_shape,
+        copies, keeps_nothing_yet, of_one_shape, of_an_entry,
+        of_a_shape_among_others,
     ],
 )  # fmt: skip
 def test_gradients(f):

@@ -293,6 +293,18 @@ def test_an_argument_is_changed_as_by_the_program(f):
     assert assert_agreement(f, ({"a": 1.5, "b": 2.0},)) or f is pops
 
 
+def keys_that_are_no_names(x, n):
+    d = {"of x": x, "for": x * x}
+    for _ in range(n):
+        d = {"of x": d["for"] * 2.0, "for": d["of x"]}
+    return d["of x"] + d["for"]
+
+
+def test_keys_in_a_loop_need_not_be_names():
+    assert assert_agreement(keys_that_are_no_names, (1.5, 3), (0.5, 2), argnums=(0,))
+    assert value_and_grad(keys_that_are_no_names)(1.5, 3) == (12.0, 14.0)
+
+
 def changed(x, y):
     d = {"a": x, "b": y, "gone": 3.0}
     d.update({"a": x * y}, c=x + y)

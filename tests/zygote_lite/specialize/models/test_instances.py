@@ -181,7 +181,7 @@ def methods(x):
 
 def inheritance(x):
     v = Space(x, x * x, z=2.0 * x)
-    w = v + Space.unit(x)
+    w = v + v.unit(x)
     return v.dot(Space(1.0, 2.0, x)) + v.half + (x + v).x + w.x
 
 

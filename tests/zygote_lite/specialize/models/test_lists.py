@@ -610,3 +610,27 @@ def test_a_repeated_list_holds_numbers_of_all_its_classes():
 
     with testing.transformed_only():
         assert value_and_grad(f)(3.0, 2) == (24.0, 14.0)
+
+
+def test_a_list_that_is_reached_from_its_own_items():
+    def f(x):
+        a = [x]
+        b = [a, x]
+        a.append(b)
+        c = a if x > 1.0 else [x, x]
+        return c[0] * a[1][0][0]
+
+    assert_agreement(f, (3.0,), (0.5,))
+    assert value_and_grad(f)(3.0) == (9.0, 6.0)
+
+
+def test_a_tuple_of_a_list_of_any_length_is_a_tuple():
+    def f(x, n):
+        xs = []
+        for i in range(n):
+            xs.append(x * i)
+        t = tuple(xs)
+        return (x if isinstance(t, tuple) else 2.0 * x) * sum(t)
+
+    for _ in range(4):
+        assert value_and_grad(f)(2.0, 4) == (24.0, 24.0)

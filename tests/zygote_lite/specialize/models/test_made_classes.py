@@ -184,6 +184,8 @@ def lists_of_a_class(x, n):
 def dataclasses_inside(x):
     @dataclass
     class Plain:
+        """A class whose first statement is no field."""
+
         a: float
         b: float = x * 2.0
         c: float = field(default=x * 3.0)

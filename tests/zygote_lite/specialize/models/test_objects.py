@@ -725,3 +725,20 @@ def test_keys_of_dicts_from_outside_may_be_whole_numbers(monkeypatch):
     monkeypatch.delitem(WHEN, 1)
     monkeypatch.setitem(WHEN, True, 4)  # it equals 1
     assert outcomes() == [(12.0, 8.0), (44.0, 40.0)]
+
+
+def test_whether_an_object_from_outside_has_an_attribute_is_asked_at_each_entry():
+    class Kept:
+        scale = 2.0
+
+    kept, other = Kept(), Kept()
+    other.more = None
+
+    def f(x, by):
+        return x * getattr(by, "scale", 5.0) * (1.0 if hasattr(by, "more") else 3.0)
+
+    for by, slope in ((kept, 6.0), (other, 2.0), (kept, 6.0)):
+        for _ in range(3):
+            assert value_and_grad(f)(1.5, by) == (1.5 * slope, slope)
+    kept.more, kept.scale = None, 7.0
+    assert value_and_grad(f)(1.5, kept) == (10.5, 7.0)

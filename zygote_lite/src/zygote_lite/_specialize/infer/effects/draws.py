@@ -67,7 +67,7 @@ def _made_generator(
 
 
 def _refuse_where_again(builder: Builder) -> None:
-    if builder.inner or builder.twice or builder.compiled:
+    if builder.inner or builder.compiled:
         raise Unsound.EFFECTS("it draws random numbers where code is run more than once")
 
 
