@@ -160,6 +160,51 @@ def test_what_is_not_followed_is_named(text, message):
         definition(function(text).__code__)
 
 
+PATTERNS = [
+    "case 1: y=1\n  case 2: y=2\n  case _: y=3",
+    "case 'a': return 1\n  case 'b': return 2",
+    "case (1, a): y=a\n  case [b, *c] if b == 3: y=b\n  case _: y=0",
+    "case {'k': q}: y=q",
+    "case {'a': {'b': c}, 'd': [e, *f]}: y=c+e\n  case {'k': _, **r}: y=r",
+    "case P(z, b=w): y=z+w\n  case P(): y=2",
+    "case [P(a=1), P(b=q)]: y=q",
+    "case None: y=1\n  case True: y=2\n  case False: y=3",
+    "case int() as n: y=n\n  case float(): y=0\n  case str(): y=1",
+    "case (int() | float()) as n: y=n\n  case _: y=2",
+    "case 3 | None: y=1\n  case 4: y=2",
+    "case 4: y=2\n  case 3 | None: y=1",
+    "case [1 | 2, a]: y=a\n  case x: y=x",
+    "case [[a, b], c]: y=a+b+c\n  case [_, _]: y=2\n  case [*_]: y=3\n  case {}: y=4",
+    "case [a, *_, 3]: y=a\n  case [*_, b]: y=b\n  case [a, *b, c]: y=a",
+    "case P.c: y=1\n  case -1: y=2\n  case 1+2j: y=3",
+    "case x if x == 4: y=x\n  case x: y=x, x",
+]
+
+
+class P:
+    __match_args__ = ("a", "b")
+    c = 2.5
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+SUBJECTS = [
+    1, 2, 3, 4, -1, 1 + 2j, 2.5, "a", "b", None, True, False, [], [2], [1, 5], [3, 5, 3],
+    [[1, 2], 3], [2, [4]], {}, {"k": 2, "m": 3}, {"a": {"b": 1}, "d": [2, 3]},
+    P(1, 2), [P(1, 0), P(0, 7)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PATTERNS)
+def test_patterns_match_what_they_match_in_the_text(text):
+    f = function(f"def f(v):\n y=0\n match v:\n  {text}\n return y")
+    g = function(ast.unparse(definition(f.__code__)))
+    f.__globals__["P"] = g.__globals__["P"] = P
+    for x in SUBJECTS:
+        assert g(x) == f(x)
+
+
 TEXT = """
 from zygote_lite import gradient
 def f(x, n=2):

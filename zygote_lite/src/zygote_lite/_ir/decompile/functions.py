@@ -9,7 +9,7 @@ from zygote_lite._ir.bytecode import codes_in, parameters_of, without_type_param
 from zygote_lite._ir.decompile.equal import documentation, first_difference
 from zygote_lite._ir.decompile.graph import Graph
 from zygote_lite._ir.decompile.instructions import Instruction, NotFollowedError
-from zygote_lite._ir.decompile.protected import ProtectedStatements
+from zygote_lite._ir.decompile.matches import MatchStatements
 from zygote_lite._ir.decompile.statements import ITERATION
 from zygote_lite._ir.decompile.values import (
     Appended,
@@ -71,7 +71,7 @@ def _compiled_again(node: Any, code: CodeType, imported: set[str]) -> CodeType |
     return found[0] if found else None
 
 
-class Decompiler(ProtectedStatements):
+class Decompiler(MatchStatements):
     """The decompiling of one code object."""
 
     def body(self) -> list[ast.stmt]:

@@ -138,13 +138,14 @@ class ProtectedStatements(Statements):
 
     def end_of_handlers(self, handler: int, depth: int, stops: Stops) -> int | None:
         """Return where handlers go on that are left, where nothing else goes on."""
-        found = self.graph.reach(handler, stops)
-        ends = [
-            self.after_name(n)
-            for at in found
+        leaving = {
+            at: n
+            for at in self.graph.order
             for n in self.graph.ops[at].following
             if self.graph.ops[at].name == "POP_EXCEPT" and self.graph.depths[n] == depth
-        ]
+        }
+        found = self.graph.reach(handler, [*stops, *leaving])  # none of a `try` that comes later
+        ends = [self.after_name(n) for at, n in leaving.items() if at in found]
         return max(ends, key=self.graph.last.__getitem__, default=None)
 
     def after_name(self, at: int) -> int:

@@ -54,7 +54,7 @@ class Statements(Stores):
                 not starts and at in self.graph.loops and op.name != "SEND"
             ):
                 self.loop(s, stops)
-            elif self.protect(s, stops):
+            elif self.protect(s, stops) or self.match(s, stops):
                 pass
             elif op.name == "BRANCH":
                 if not self.value_of_branch(s):
@@ -78,6 +78,10 @@ class Statements(Stores):
 
     def protect(self, s: Progress, stops: Stops) -> bool:
         """Do a `try` or `with` statement if one begins here."""
+        raise NotImplementedError
+
+    def match(self, s: Progress, stops: Stops) -> bool:
+        """Do a `match` statement whose subject is on the stack, if one begins here."""
         raise NotImplementedError
 
     def chain(self, at: int) -> tuple[int, ...]:
