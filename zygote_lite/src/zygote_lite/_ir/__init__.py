@@ -4,7 +4,6 @@ Read in this order: `source` (the definition of a function), `decompile` (the sa
 what runs), `nodes` (the IR), `lower` (from the syntax tree to the IR), `record` (every variable
 gets a companion, the number of its value on the tape), `emit` (from the IR to a syntax tree),
 `compile` (under the user's names). `intrinsics` are the functions that lowered code calls for what
-has no name in Python, `folding` what functions that use up an iterable mean, for both ways to a
-gradient. `operators` and `traits` are tables for all layers: Python's operators, and what functions
-in C write and call.
+has no name in Python. `operators` and `traits` are tables for all layers: Python's operators, and
+what functions in C write and call.
 """

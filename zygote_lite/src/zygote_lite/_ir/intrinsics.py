@@ -66,10 +66,6 @@ def unpack(x: Any, count: int, star: int | None, /) -> tuple[Any, ...]:
     return (*parts[:star], list(parts[star:after]), *parts[after:])
 
 
-def taken_for(f: Any, known: Any, /, *start: Any) -> None:
-    """Tell that a call is done as the call of a known function, from a number or an array."""
-
-
 def write_global(here: Any, name: str, value: Any, /) -> None:
     """Give a variable of the module of the function `here` another value."""
     here.__globals__[name] = value
@@ -284,7 +280,7 @@ _FUNCTIONS = (
     apply, build_dict, build_list, build_set, build_slice, build_tuple,
     class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
     join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest, matches_class,
-    matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults, taken_for,
+    matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults,
     unpack, value_returned, write_cell, write_global,
 )  # fmt: skip
 _BUILTINS = (

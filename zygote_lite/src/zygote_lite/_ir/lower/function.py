@@ -14,7 +14,7 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.bytecode import in_signature_order
 from zygote_lite._ir.lower.classes import Classes
-from zygote_lite._ir.lower.folds import Folds
+from zygote_lite._ir.lower.functions import Functions
 from zygote_lite._ir.lower.patterns import Patterns
 from zygote_lite._ir.operators import IN_PLACE
 
@@ -22,23 +22,23 @@ _IN_PLACE = {of.syntax: f"operator.{f.__name__}" for f, of in IN_PLACE.items()}
 
 
 def lower(
-    code: types.CodeType, globals_: Mapping[str, Any], *, folded: bool = False
+    code: types.CodeType, globals_: Mapping[str, Any], *, delegates: bool = False
 ) -> ir.Function:
     """Return the IR of the function that `code` was compiled from.
 
     Arguments:
         code: of a Python function with source.
         globals_: the function's globals; they tell which names are modules.
-        folded: whether `sum(... for ...)`, and the like, becomes the loop that it stands for.
+        delegates: whether `yield from` becomes an `ir.Delegation`, as transformed code has it.
 
     Raises `UnsupportedSyntaxError`, with the user's file and line, for what has no IR.
     """
     lowering = _Lowering(code, globals_)
-    lowering.folded = folded
+    lowering.delegates = delegates
     return lowering.function()
 
 
-class _Lowering(Classes, Folds, Patterns):
+class _Lowering(Classes, Functions, Patterns):
     def function(self) -> ir.Function:
         code, node = self.code, self.node
         if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
@@ -81,7 +81,7 @@ class _Lowering(Classes, Folds, Patterns):
         if isinstance(s.value, ast.Name):
             value = self.expression(s.value)  # which may be unbound
             self.out.append(ir.Move(s, self.temporary(), value))
-        elif self.folded and isinstance(s.value, ast.YieldFrom):
+        elif self.delegates and isinstance(s.value, ast.YieldFrom):
             self.delegate(s.value)
         elif not isinstance(s.value, ast.Constant):
             self.expression(s.value)

@@ -19,7 +19,13 @@ Rename = Callable[[Any], Any]
 
 
 class Functions(Expressions):
-    """Lowering that knows functions defined inside, generators and comprehensions."""
+    """Lowering that knows functions defined inside, generators and comprehensions.
+
+    Attributes:
+        delegates: whether `yield from` becomes an `ir.Delegation`, as transformed code has it.
+    """
+
+    delegates = False
 
     def expr_lambda(self, e: ast.Lambda, target: str | None) -> ir.Atom:
         target = target or self.temporary()
@@ -51,6 +57,8 @@ class Functions(Expressions):
 
     def expr_yieldfrom(self, e: ast.YieldFrom, target: str | None) -> ir.Atom:
         """Lower `yield from` to a loop, as the language reference defines it."""
+        if self.delegates:
+            return self.call(e, target, "value_returned", [self.delegate(e)])
         iterator = self.call(e, None, "iter", [self.expression(e.value)])
         item, sent, thrown, raised, result, stop = (self.temporary() for _ in range(6))
         nothing = ir.Const(None)
@@ -70,6 +78,14 @@ class Functions(Expressions):
         self.out.append(ir.While(e, [], ir.Const(True), body, []))
         return ir.Name(result)
 
+    def delegate(self, e: ast.YieldFrom) -> ir.Atom:
+        """Append a loop that yields what an iterator gives; return the iterator."""
+        iterator = self.call(e, None, "iter", [self.expression(e.value)])
+        item, sent = self.temporary(), self.temporary()
+        give: list[ir.Statement] = [ir.Yield(e, sent, ir.Name(item))]
+        self.out.append(ir.Delegation(e, item, iterator, give, []))
+        return iterator
+
     def expr_listcomp(
         self, e: ast.ListComp | ast.SetComp | ast.DictComp, target: str | None
     ) -> ir.Atom:
@@ -77,11 +93,10 @@ class Functions(Expressions):
 
     expr_setcomp = expr_dictcomp = expr_listcomp
 
-    def comprehension(
-        self, e: Any, target: str | None, kind: str, first: ir.Atom | None = None
-    ) -> ir.Atom:
+    def comprehension(self, e: Any, target: str | None, kind: str) -> ir.Atom:
         """Lower a comprehension to loops; its variables are its own."""
-        if first is None and self.is_function(e):
+        if any(isinstance(n, ast.Lambda | ast.GeneratorExp) for n in ast.walk(e)):
+            # one that is defined inside captures its variables: it becomes a function
             is_dict = isinstance(e, ast.DictComp)
             item = ast.Tuple([e.key, e.value], ast.Load()) if is_dict else e.elt
             return self.call(e, target, kind, [self.generator(e, ast.copy_location(item, e))])
@@ -95,28 +110,19 @@ class Functions(Expressions):
             method = ir.Const("append" if kind == "list" else "add")
             self.run(e, "invoke", [result, method, self.expression(rename(e.elt))])
 
-        self.loops(e, first, add)
+        self.loops(e, add)
         return result if target is None else self.put(ir.Move, e, target, result)
 
-    def is_function(self, e: ast.expr) -> bool:
-        """Return whether a comprehension becomes a function: one inside captures its variables."""
-        return any(isinstance(n, ast.Lambda | ast.GeneratorExp) for n in ast.walk(e))
-
-    def loops(
-        self, e: Any, first: ir.Atom | None, inner: Callable[[Rename], None],
-        after: Callable[[], None] | None = None,
-    ) -> None:  # fmt: skip
+    def loops(self, e: Any, inner: Callable[[Rename], None]) -> None:
         """Append the loops of a comprehension; its variables are its own.
 
         Arguments:
             e: the comprehension.
-            first: what the outermost loop walks over, if it was evaluated before.
             inner: appends what is done with each element; it is given what renames variables.
-            after: appends what comes after each loop but the outermost.
         """
         own = {n.id for g in e.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         names = {name: self.fresh_variable(name) for name in own}
-        first = self.expression(e.generators[0].iter) if first is None else first
+        first = self.expression(e.generators[0].iter)
 
         def rename(node: Any) -> Any:
             return renamed(node, names)
@@ -128,7 +134,6 @@ class Functions(Expressions):
             g = generators[0]
             if g.is_async:
                 self.refuse(e, "an `async` comprehension")
-            is_first = iterable is not None
             iterable = self.expression(rename(g.iter)) if iterable is None else iterable
             with self.collected() as body:
                 goal = rename(g.target)
@@ -137,8 +142,6 @@ class Functions(Expressions):
                     self.assign(goal, ir.Name(variable))
                 self.conditions([rename(c) for c in g.ifs], lambda: nest(generators[1:], None), e)
             self.out.append(ir.For(e, variable, iterable, body, []))
-            if after is not None and not is_first:
-                after()
 
         nest(e.generators, first)
 
@@ -197,19 +200,18 @@ class Functions(Expressions):
         return self.put(ir.Call, e, None, ir.Name(function), [iterator])
 
 
-def renamed(node: Any, names: dict[str, str], origin: ast.AST | None = None) -> Any:
-    """Return a copy of a syntax tree in which some variables have other names.
+def renamed(node: Any, names: dict[str, str]) -> Any:
+    """Return a copy of a syntax tree, or of a list of trees, in which variables have other names.
 
     Arguments:
         node: the tree, or a list of trees.
         names: by variables, their other names.
-        origin: what tells where the copy stands, if that is elsewhere.
     """
     if isinstance(node, list):
-        return [renamed(part, names, origin) for part in node]
+        return [renamed(part, names) for part in node]
     if not isinstance(node, ast.AST) or isinstance(node, ast.expr_context | ast.operator):
         return node
-    parts = {name: renamed(part, names, origin) for name, part in ast.iter_fields(node)}
+    parts = {name: renamed(part, names) for name, part in ast.iter_fields(node)}
     if isinstance(node, ast.Name):
         parts["id"] = names.get(node.id, node.id)
-    return ast.copy_location(type(node)(**parts), origin or node)
+    return ast.copy_location(type(node)(**parts), node)

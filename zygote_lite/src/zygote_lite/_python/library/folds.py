@@ -10,7 +10,6 @@ import numpy as np
 
 from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.registry import Handlers, no_pullback
-from zygote_lite._ir.folding import all_of, any_of, extreme, folded, folded_from_first
 from zygote_lite._ir.traits import declare
 from zygote_lite._python.library.builtins import _NO_DEFAULT, _list
 
@@ -56,30 +55,54 @@ def _min(*xs: Any, key: Any = None, default: Any = _NO_DEFAULT) -> Any:
 
 
 def _extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
+    """Return the first item that no other is better than, or else the default."""
     items = xs[0] if len(xs) == 1 else xs
-    may_be_empty = default is not _NO_DEFAULT
-    if key is None:
-        return extreme(better, name, may_be_empty, items, default)
     found = False
-    for y in items:
-        k = key(y)
-        if found:
-            is_better = better(k, best_key)  # type: ignore[has-type] # noqa: F821 - it has one
-        else:
-            is_better = True
-        if is_better:
-            best = y
-            best_key = k  # noqa: F841 - the next iteration reads it
-        found = True
+    if key is None:
+        for y in items:
+            if found:
+                is_better = better(y, best)  # type: ignore[has-type] # noqa: F821 - it has one
+            else:
+                is_better = True
+            if is_better:
+                best = y
+            found = True
+    else:
+        for y in items:
+            k = key(y)
+            if found:
+                is_better = better(k, best_key)  # type: ignore[has-type] # noqa: F821 - it has one
+            else:
+                is_better = True
+            if is_better:
+                best = y
+                best_key = k  # noqa: F841 - the next iteration reads it
+            found = True
     if found:
         return best
-    if may_be_empty:
-        return default
-    raise ValueError(f"{name}() iterable argument is empty")
+    if default is _NO_DEFAULT:
+        raise ValueError(f"{name}() iterable argument is empty")
+    return default
 
 
-handlers.in_python(builtins.any)(any_of)
-handlers.in_python(builtins.all)(all_of)
+@handlers.in_python(builtins.any)
+def _any(items: Any) -> Any:
+    found = False
+    for item in items:
+        if item:
+            found = True
+            break
+    return found
+
+
+@handlers.in_python(builtins.all)
+def _all(items: Any) -> Any:
+    found = True
+    for item in items:
+        if not item:
+            found = False
+            break
+    return found
 
 
 @handlers.in_python(builtins.sorted)
@@ -93,9 +116,25 @@ def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 @handlers.in_python(functools.reduce)
 def _reduce(f: Any, x: Any, initial: Any = _NO_DEFAULT) -> Any:
-    if initial is _NO_DEFAULT:
-        return folded_from_first(f, x)
-    return folded(f, x, initial)
+    if initial is not _NO_DEFAULT:
+        return folded(f, x, initial)
+    found = False
+    for item in x:
+        if found:
+            total = f(total, item)  # type: ignore[has-type] # noqa: F821 - it has one
+        else:
+            total = item
+        found = True
+    if not found:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    return total
+
+
+def folded(f: Any, items: Any, total: Any) -> Any:
+    """Join all items to a start, one by one, and return the result."""
+    for item in items:
+        total = f(total, item)
+    return total
 
 
 def order_of(keys: Any, reverse: bool) -> list[int]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
-from zygote_lite._ir.folding import folded
 from zygote_lite._ir.intrinsics import build_list, build_tuple
 from zygote_lite._python.library.builtins import (
     _NO_DEFAULT,
@@ -23,7 +22,7 @@ from zygote_lite._python.library.builtins import (
     hint,
     iterate_sequence,
 )
-from zygote_lite._python.library.folds import _sum, are_exact_numbers
+from zygote_lite._python.library.folds import _sum, are_exact_numbers, folded
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()

@@ -52,7 +52,7 @@ def lowered_code(
     if known is None:
         if len(_lowered) >= _MOST_LOWERED:
             _lowered.clear()
-        function = lower(code, globals_, folded=True)
+        function = lower(code, globals_, delegates=True)
         function = stepping(function, steps) if steps else function
         body, result, caught = normalize(function, handlers, may_be_left)
         if steps and not live(body, set(), set()) <= {*function.names, *function.captured, IS_LEFT}:

@@ -33,8 +33,7 @@ def is_of_program(f: Any) -> bool:
     return isinstance(f, types.FunctionType) and not is_of_plugin(f.__globals__)
 
 
-_IN_PYTHON = ("zygote_lite._python.library.", "zygote_lite._ir.folding",
-              "zygote_lite._specialize.infer.iteration.in_python")  # fmt: skip
+_IN_PYTHON = "zygote_lite._python.library.", "zygote_lite._specialize.infer.iteration.in_python"
 
 
 def is_in_python(globals_: dict[str, Any]) -> bool:

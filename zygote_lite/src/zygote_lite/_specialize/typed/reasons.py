@@ -128,8 +128,8 @@ class Unsound(Reason):
         "be the one at the time when the code was made."
     )
     REPLACED = (
-        "A name of Python's own (`__import__`, a fold that is written as a loop) stands for "
-        "something else by now: the code would do what the usual one does."
+        "A name of Python's own (`__import__`) stands for something else by now: the code would "
+        "do what the usual one does."
     )
     # -- what it does --
     EFFECTS = (

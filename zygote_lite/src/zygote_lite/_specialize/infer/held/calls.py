@@ -258,7 +258,7 @@ def _key_at(f: Any) -> Callable[..., Value | None]:
     return call
 
 
-_SEVERAL = (zip, strict_zip, enumerate, reversed)
+_SEVERAL = (zip, strict_zip, enumerate, reversed, iter)
 _OF_FUNCTIONS: dict[Any, Callable[..., Value | None]] = {
     len: _held_length, bool: _truth, operator.truth: _truth, operator.not_: _not,
     operator.contains: _held_contains, operator.setitem: _set_item, operator.delitem: _delete,

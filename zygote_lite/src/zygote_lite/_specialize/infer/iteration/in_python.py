@@ -1,6 +1,6 @@
 """What functions mean that walk over an iterable, in Python for transformed code.
 
-`_ir.folding` has more of these, and so has `_python.library`, whose functions the tape runs.
+`_python.library` has more of these, which the tape runs.
 """
 
 from typing import Any

@@ -18,8 +18,7 @@ import numpy as np
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._cotangents.registry import CLASS_METHODS, IN_PYTHON
 from zygote_lite._ir import intrinsics as _intrinsics
-from zygote_lite._ir.folding import all_of, any_of, folded
-from zygote_lite._python.library.folds import order_of
+from zygote_lite._python.library.folds import folded, order_of
 from zygote_lite._python.library.itertools import native_rows
 from zygote_lite._specialize.infer.iteration.generators import is_new
 from zygote_lite._specialize.infer.iteration.in_python import extended, list_of_all, sorted_by
@@ -70,7 +69,7 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         return builder.body_of(_equivalent_of(f), xs, kws)
     if f is iter and xs and not kws:
         return _iterator_of_call(builder, *xs)
-    if f in (max, min) and kws:
+    if (f is functools.reduce and not kws) or (f in (max, min) and kws):
         return builder.body_of(_equivalent_of(f), xs, kws)
     if f is sorted and len(xs) == 1 and kws.keys() <= {"key", "reverse"}:
         return builder.body_of(sorted_by, [_sortable(builder, xs[0])], kws)
@@ -95,8 +94,11 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         return _next(builder, *xs)
     if f is _intrinsics.value_returned:
         return (xs[0].fields or {}).get(RESULT, constant(None))
-    if f in _TAKING:
-        return _TAKING[f](builder, xs, kws)
+    write, most, options = _TAKING.get(f, (None, 0, set()))
+    if write is not None and len(xs) <= most and kws.keys() <= options:
+        return write(builder, *xs, **kws)
+    if f in _FOLDING:
+        return builder.body_of(_equivalent_of(f), xs, kws)
     if f is operator.iadd and type(xs[0].sample) is list:
         return builder.body_of(extended, xs)
     if f in _USING_UP:
@@ -254,41 +256,27 @@ def method_of_iterator(
 
 # -- what walks over an iterator -------------------------------------------------------------------
 
-_Taking = Callable[[Builder, list[Value], dict[str, Value]], Value]
 
-
-def _folding(f: Any, body: Any, *before: Any) -> _Taking:
-    """Return what writes a fold by its meaning in Python."""
-
-    def write(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
-        return builder.body_of(body, [*map(constant, before), *xs], kws)
-
-    return write
-
-
-def _listing(f: Any) -> _Taking:
-    def write(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
-        items = all_taken(builder, xs[0])
-        return items if f is list else builder.apply(f, [items, *xs[1:]], kws)
-
-    return write
-
-
-def _sum_of_taken(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
+def _sum_of_taken(builder: Builder, x: Value, start: Value | None = None) -> Value:
     """Write `sum`: from Python 3.12 on it keeps what rounding loses, so a list is summed."""
-    if sys.version_info >= (3, 12) or kws:
-        return builder.apply(sum, [all_taken(builder, xs[0]), *xs[1:]], kws)
+    if sys.version_info >= (3, 12):
+        return builder.apply(sum, [all_taken(builder, x), *([] if start is None else [start])])
     refuse_other_rules(sum)
-    return builder.body_of(folded, [constant(operator.add), xs[0], *(xs[1:] or [constant(0)])])
+    return builder.body_of(folded, [constant(operator.add), x, start or constant(0)])
 
 
-_TAKING: dict[Any, _Taking] = {
-    sum: _sum_of_taken,
-    list: _listing(list),
-    any: _folding(any, any_of),
-    all: _folding(all, all_of),
-}
-_USING_UP = {tuple, max, min, dict, set, frozenset, sorted, math.fsum, math.prod,
-             functools.reduce, _intrinsics.unpack, _intrinsics.join_tuple, _intrinsics.join_list,
-             _intrinsics.join_arguments, reversed}  # fmt: skip
+def _product_of_taken(builder: Builder, x: Value, start: Value | None = None) -> Value:
+    refuse_other_rules(math.prod)
+    return builder.body_of(folded, [constant(operator.mul), x, start or constant(1)])
+
+
+_TAKING: dict[Any, tuple[Callable[..., Value] | None, int, set[str]]] = {
+    sum: (_sum_of_taken, 2, {"start"}), math.prod: (_product_of_taken, 1, {"start"}),
+    list: (all_taken, 1, set()),
+}  # fmt: skip
+"""What writes these, how many operands it takes at most, and its options."""
+_FOLDING = {any, all, max, min}
+_USING_UP = {tuple, dict, set, frozenset, sorted, math.fsum, _intrinsics.unpack,
+             _intrinsics.join_tuple, _intrinsics.join_list, _intrinsics.join_arguments,
+             reversed}  # fmt: skip
 """Functions that use up an iterator before they do anything else."""

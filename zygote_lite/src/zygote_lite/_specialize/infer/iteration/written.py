@@ -17,7 +17,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
 )
 from zygote_lite._specialize.normalize.exits import IS_LEFT, Walk
 from zygote_lite._specialize.normalize.lowered import Lowered, lowered_code
-from zygote_lite._specialize.normalize.tries import Attempt, Block
+from zygote_lite._specialize.normalize.tries import Attempt, Block, falls, has
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env, Frame
 from zygote_lite._specialize.typed.naming import elsewhere
@@ -62,8 +62,7 @@ def written_into(
     builder.generators += 1
     names = _names_elsewhere(lowered, own, kind, builder.generators) | {IS_LEFT: s.left}
     frame = frame_of(x, lowered, own)
-    turn = without_break(body) if s.left else body
-    inner = _Elsewhere(names, frame, target, turn).block(lowered.body)
+    inner = _Elsewhere(names, frame, target, body, s.left).block(lowered.body)
     x.fields = {STATE: LOST}  # while it runs, nobody else may ask it
     env = {**env, **{names[name]: value for name, value in own.items()}}
     used = {*after}
@@ -117,23 +116,30 @@ class _Elsewhere:
         frame: the generator.
         target: the variable of the loop over it.
         turn: the body of that loop.
+        left: the variable that tells whether the loop was left; nothing if it never is.
     """
 
     names: dict[str, str]
     frame: Frame
     target: str
     turn: Block
+    left: str
 
     def block(self, body: Block) -> Block:
         """Return a block under other names, with the body of the loop for each `yield`."""
         out: Block = []
-        for s in body:
-            if isinstance(s, ir.Yield):
-                out.append(ir.Move(s.origin, self.target, self.part(s.value)))
-                out += self.turn
-                out.append(ir.Move(s.origin, self.name(s.target), ir.Const(None)))
-            else:
+        for i, s in enumerate(body):
+            if not isinstance(s, ir.Yield):
                 out.append(self.statement(s))
+                continue
+            out.append(ir.Move(s.origin, self.target, self.part(s.value)))
+            sent = ir.Move(s.origin, self.name(s.target), ir.Const(None))
+            match body[i + 1 :]:
+                case [ir.If(_, ir.Name(name), leave, rest)] if name == IS_LEFT and _ends_once(
+                    self.turn
+                ):
+                    return out + _continued(self.turn, self.block(leave), [sent, *self.block(rest)])
+            out += [*(without_break(self.turn) if self.left else self.turn), sent]
         return out
 
     def statement(self, s: ir.Statement) -> ir.Statement:
@@ -164,6 +170,31 @@ class _Elsewhere:
 
     def name(self, name: str) -> str:
         return self.names.get(name, name)
+
+
+def _ends_once(turn: Block) -> bool:
+    """Return whether one path through an iteration at most comes to its end: others leave it.
+
+    All that leave it are branches at its end.
+    """
+    if not turn or has(turn[:-1], ir.Break):
+        return not turn
+    last = turn[-1]
+    if type(last) is ir.If and has([last], ir.Break):
+        blocks = last.body, last.orelse
+        return sum(map(falls, blocks)) < 2 and all(map(_ends_once, blocks))
+    return isinstance(last, ir.Break) or not has([last], ir.Break)
+
+
+def _continued(turn: Block, leave: Block, rest: Block) -> Block:
+    """Return an iteration with something else in the place of `break`, and after its end."""
+    last = turn[-1] if turn else None
+    if isinstance(last, ir.Break):
+        return [*turn[:-1], *leave]
+    if isinstance(last, ir.If) and has([last], ir.Break):
+        then, orelse = (_continued(block, leave, rest) for block in (last.body, last.orelse))
+        return [*turn[:-1], replace(last, body=then, orelse=orelse)]
+    return [*turn, *rest]
 
 
 def without_break(body: Block) -> Block:

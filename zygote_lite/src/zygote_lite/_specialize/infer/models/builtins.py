@@ -288,20 +288,6 @@ def _summed_items(builder: Builder, xs: list[Value]) -> Value | None:
     return total
 
 
-def _taken_for(builder: Builder, xs: list[Value]) -> Value | None:
-    """Refuse the loop that stands for a call where the function is another, or the start."""
-    f, known, *start = xs
-    if f.sample is not known.sample:
-        raise Unsound.REPLACED(f"{known.sample.__name__} is another function by now")
-    if builder.follows:
-        refuse_other_rules(known.sample)
-    if any(not x.is_scalar and not x.is_array for x in start):
-        raise NotSupported.CONTAINER(
-            f"{known.sample.__name__} starts from something other than a number"
-        )
-    return constant(None)
-
-
 _EXACT = frozenset((float, int, bool))
 
 
@@ -375,7 +361,6 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     np.ndarray.conjugate: _real,
     imported_module: _imports.import_module,
     imported_member: _imports.import_member,
-    _intrinsics.taken_for: _taken_for,
     _intrinsics.join_dict: _join_dict,
     _intrinsics.join_text: partial(_folded_text, _intrinsics.join_text),
     _intrinsics.format_value: partial(_folded_text, _intrinsics.format_value),
