@@ -15,7 +15,7 @@ from zygote_lite._specialize.infer.held.containers import (
     slot_at,
     taken,
 )
-from zygote_lite._specialize.infer.held.lists import note_resized
+from zygote_lite._specialize.infer.held.lists import changed_in_place, note_resized
 from zygote_lite._specialize.infer.iteration.known import Several
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -47,32 +47,20 @@ def dict_pop(builder: Builder, x: Value, key: Value, *default: Value) -> Value:
 def dict_remove(builder: Builder, x: Value, key: Value) -> Value:
     """Write `del x[key]`."""
     refuse_key(key)
-    note_change(builder, x)
-    note_resized(builder, x)
-    op = builder.write(NO_RESULT, operator.delitem, [x, key], {})
 
-    def back(builder: Builder, _: Value | None) -> list[Contribution]:
-        if holds_active(contents_in(x)):
-            computed(builder, Result(Other(list), None), take_entry, shadow(builder, x), key)
-        return []
+    def undo(builder: Builder) -> Value:
+        return computed(builder, Result(Other(list), None), take_entry, shadow(builder, x), key)
 
-    mirror(op, back, [])
-    return constant(None)
+    return changed_in_place(builder, operator.delitem, [x, key], undo)
 
 
 def dict_clear(builder: Builder, x: Value) -> Value:
     """Write `x.clear()`."""
-    note_change(builder, x)
-    note_resized(builder, x)
-    op = builder.write(NO_RESULT, dict.clear, [x], {})
 
-    def back(builder: Builder, _: Value | None) -> list[Contribution]:
-        if holds_active(contents_in(x)):
-            computed(builder, NO_RESULT, dict.clear, shadow(builder, x))
-        return []
+    def undo(builder: Builder) -> Value:
+        return computed(builder, NO_RESULT, dict.clear, shadow(builder, x))
 
-    mirror(op, back, [])
-    return constant(None)
+    return changed_in_place(builder, dict.clear, [x], undo)
 
 
 def dict_copied(builder: Builder, x: Value, kind: Any = None) -> Value:

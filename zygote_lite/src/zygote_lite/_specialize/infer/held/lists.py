@@ -31,7 +31,6 @@ from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import ANY, contents_in, holds_active
 from zygote_lite._specialize.typed.facts import ArrayOf, Scalar
-from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.shadows import (
     add_all,
@@ -48,22 +47,32 @@ from zygote_lite._specialize.typed.shadows import (
 from zygote_lite._specialize.typed.values import Value, constant
 
 
-def changed_list(
-    builder: Builder, f: Any, xs: list[Value], back: Callable[[Builder], list[Contribution]],
-    operands: list[Value] | None = None, resizes: bool = True,
-) -> Op:  # fmt: skip
-    """Write a call that changes a list, with what undoes it where its items carry gradients."""
+def changed_in_place(
+    builder: Builder, f: Any, xs: list[Value], undo: Callable[[Builder], Value],
+    added: Value | None = None, resizes: bool = True,
+) -> Value:  # fmt: skip
+    """Write a call that changes a container, with what undoes it where its items carry gradients.
+
+    Arguments:
+        builder, f, xs: the call; the first operand is the container.
+        undo: writes what undoes it in the shadow; of a value that was `added`, it returns the
+            cotangent.
+        added: that value.
+        resizes: whether the container gets another length.
+    """
     x = xs[0]
     note_change(builder, x)
     if resizes:
         note_resized(builder, x)
     op = builder.write(NO_RESULT, f, xs, {})
+    operands = [added] if added is not None and added.active else []
 
-    def undo(builder: Builder, _: Value | None) -> list[Contribution]:
-        return back(builder) if holds_active(contents_in(x)) else []
+    def back(builder: Builder, _: Value | None) -> list[Contribution]:
+        d = undo(builder) if holds_active(contents_in(x)) else None
+        return [d] if operands and d is not None else []
 
-    mirror(op, undo, [y for y in operands or [] if y.active])
-    return op
+    mirror(op, back, operands)
+    return constant(None)
 
 
 def note_resized(builder: Builder, x: Value) -> None:
@@ -84,13 +93,11 @@ def list_append(builder: Builder, x: Value, value: Value, first: bool = False) -
     f: Any = kind.append if not first else deque.appendleft
     pop = kind.pop if not first else deque.popleft
 
-    def back(builder: Builder) -> list[Contribution]:
+    def undo(builder: Builder) -> Value:
         given = value if value.active else slot_value(slot_in(builder, x))
-        d = cotangent(builder, given, pop, shadow(builder, x))
-        return [d] if value.active else []
+        return cotangent(builder, given, pop, shadow(builder, x))
 
-    changed_list(builder, f, [x, value], back, [value])
-    return constant(None)
+    return changed_in_place(builder, f, [x, value], undo, value)
 
 
 def list_pop(builder: Builder, x: Value, index: Value | None = None, first: bool = False) -> Value:
@@ -127,13 +134,11 @@ def list_insert(builder: Builder, x: Value, index: Value, value: Value) -> Value
     note_item(builder, x, ANY, value)
     x.sample.append(value.sample)
 
-    def back(builder: Builder) -> list[Contribution]:
+    def undo(builder: Builder) -> Value:
         given = value if value.active else slot_value(slot_in(builder, x))
-        d = cotangent(builder, given, take_out, shadow(builder, x), index)
-        return [d] if value.active else []
+        return cotangent(builder, given, take_out, shadow(builder, x), index)
 
-    changed_list(builder, contents_in(x).kind.insert, [x, index, value], back, [value])
-    return constant(None)
+    return changed_in_place(builder, contents_in(x).kind.insert, [x, index, value], undo, value)
 
 
 def list_extend(builder: Builder, x: Value, more: Value) -> Value:
@@ -148,42 +153,30 @@ def list_extend(builder: Builder, x: Value, more: Value) -> Value:
         share_items(builder, x, y)
     count = list_length(builder, y)
 
-    def back(builder: Builder) -> list[Contribution]:
+    def undo(builder: Builder) -> Value:
         tail = computed(builder, SOME_LIST, cut_off, shadow(builder, x), count)
-        if holds_active(contents_in(y)):
-            computed(builder, NO_RESULT, add_all, shadow(builder, y), tail)
-        return []
+        return _added_to_shadow(builder, y, tail)
 
-    changed_list(builder, contents_in(x).kind.extend, [x, y], back)
+    changed_in_place(builder, contents_in(x).kind.extend, [x, y], undo)
     x.sample.extend(y.sample)
     return constant(None)
 
 
 def list_remove(builder: Builder, x: Value, index: Value) -> Value:
     """Write `del x[index]`."""
+    put: Any = put_zeros
+    at = [index]
     if isinstance(index.sample, slice):
-        count = list_length(builder, x)
-
-        def back(builder: Builder) -> list[Contribution]:
-            zero = zero_for(slot_in(builder, x))
-            computed(builder, NO_RESULT, put_zeros, shadow(builder, x), index, count, zero)
-            return []
+        at.append(list_length(builder, x))
     else:
         refuse_place(index)
+        put = put_back
 
-        def back(builder: Builder) -> list[Contribution]:
-            computed(
-                builder,
-                NO_RESULT,
-                put_back,
-                shadow(builder, x),
-                index,
-                zero_for(slot_in(builder, x)),
-            )
-            return []
+    def undo(builder: Builder) -> Value:
+        zero = zero_for(slot_in(builder, x))
+        return computed(builder, NO_RESULT, put, shadow(builder, x), *at, zero)
 
-    changed_list(builder, operator.delitem, [x, index], back)
-    return constant(None)
+    return changed_in_place(builder, operator.delitem, [x, index], undo)
 
 
 def store_slice(builder: Builder, x: Value, part: Value, value: Value) -> None:
@@ -193,38 +186,39 @@ def store_slice(builder: Builder, x: Value, part: Value, value: Value) -> None:
         share_items(builder, x, y)
     count = list_length(builder, x)
 
-    def back(builder: Builder) -> list[Contribution]:
+    def undo(builder: Builder) -> Value:
         given = [shadow(builder, x), part, count, zero_for(slot_in(builder, x))]
-        tail = computed(builder, SOME_LIST, undo_slice, *given)
-        if holds_active(contents_in(y)):
-            computed(builder, NO_RESULT, add_all, shadow(builder, y), tail)
-        return []
+        return _added_to_shadow(builder, y, computed(builder, SOME_LIST, undo_slice, *given))
 
-    changed_list(builder, operator.setitem, [x, part, y], back)
+    changed_in_place(builder, operator.setitem, [x, part, y], undo)
+
+
+def _added_to_shadow(builder: Builder, y: Value, tail: Value) -> Value:
+    """Add the cotangents of the items that another list has given to the shadow of that."""
+    if holds_active(contents_in(y)):
+        computed(builder, NO_RESULT, add_all, shadow(builder, y), tail)
+    return tail
 
 
 def list_clear(builder: Builder, x: Value) -> Value:
     """Write `x.clear()`."""
     count = list_length(builder, x)
 
-    def back(builder: Builder) -> list[Contribution]:
-        computed(builder, NO_RESULT, fill, shadow(builder, x), count, zero_for(slot_in(builder, x)))
-        return []
+    def undo(builder: Builder) -> Value:
+        zero = zero_for(slot_in(builder, x))
+        return computed(builder, NO_RESULT, fill, shadow(builder, x), count, zero)
 
-    changed_list(builder, contents_in(x).kind.clear, [x], back)
-    return constant(None)
+    return changed_in_place(builder, contents_in(x).kind.clear, [x], undo)
 
 
 def list_reverse(builder: Builder, x: Value) -> Value:
     """Write `x.reverse()`."""
-    kind = contents_in(x).kind
+    f = contents_in(x).kind.reverse
 
-    def back(builder: Builder) -> list[Contribution]:
-        computed(builder, NO_RESULT, kind.reverse, shadow(builder, x))
-        return []
+    def undo(builder: Builder) -> Value:
+        return computed(builder, NO_RESULT, f, shadow(builder, x))
 
-    changed_list(builder, kind.reverse, [x], back, resizes=False)
-    return constant(None)
+    return changed_in_place(builder, f, [x], undo, resizes=False)
 
 
 def list_sort(
@@ -238,12 +232,10 @@ def list_sort(
     refuse_arrays(by)
     order = builder.write(SOME_LIST, places_sorted, [by], kws).target
 
-    def back(builder: Builder) -> list[Contribution]:
-        computed(builder, NO_RESULT, arrange_back, shadow(builder, x), order)
-        return []
+    def undo(builder: Builder) -> Value:
+        return computed(builder, NO_RESULT, arrange_back, shadow(builder, x), order)
 
-    changed_list(builder, arrange, [x, order], back, resizes=False)
-    return constant(None)
+    return changed_in_place(builder, arrange, [x, order], undo, resizes=False)
 
 
 def refuse_arrays(x: Value) -> None:

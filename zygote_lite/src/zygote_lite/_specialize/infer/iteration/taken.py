@@ -217,7 +217,9 @@ def all_taken(builder: Builder, it: Value) -> Value:
     attempt, tables = builder.attempt(), builder.tables()
     try:
         return builder.body_of(list_of_all, [it])
-    except NotSpecializable:
+    except NotSpecializable as reason:
+        if reason.reason is NotSupported.TOO_LONG:
+            raise
         builder.give_up(attempt)
         builder.go_back_to(tables)
         return _taken_one_by_one(builder, it)
