@@ -3,7 +3,6 @@
 import ast
 import functools
 import math
-import textwrap
 import threading
 import types
 from collections.abc import Callable
@@ -18,22 +17,19 @@ from zygote_lite._ir.frames import GUARDS
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize
+from zygote_lite._specialize.entry_text import entry_text
 from zygote_lite._specialize.guards import (
     are_finite,
-    checks_of,
     dtype_name,
-    finite_checks,
-    guards_of,
     is_finite,
-    lists_in,
 )
-from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
+from zygote_lite._specialize.numba.compile import compile_code
 from zygote_lite._specialize.quiet import QUIET, context_of, manager
 from zygote_lite._specialize.tangents import specialize_forward, specialize_product
 from zygote_lite._specialize.trials import Trials, may_be_caught
 from zygote_lite._specialize.typed.derivatives import TakenBy
 from zygote_lite._specialize.typed.effects import Effects
-from zygote_lite._specialize.typed.facts import DTYPES, ListOf, Other
+from zygote_lite._specialize.typed.facts import DTYPES
 from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable, Unsound
 from zygote_lite._specialize.typed.runtime import (
     are_apart,
@@ -42,14 +38,12 @@ from zygote_lite._specialize.typed.runtime import (
     are_numbers,
     is_writable,
 )
-from zygote_lite._specialize.typed.structures import paths_of
 from zygote_lite._specialize.watch import (
     AS_RULE,
     AUXILIARY,
     FORWARD,
     GRADIENT,
     PRODUCT,
-    PULLBACK,
     report,
 )
 from zygote_lite.errors import DifferentiationError
@@ -86,87 +80,22 @@ def entered(
     It returns `None` where the call is left to the tape. Where nothing is differentiated it
     returns the value alone, in a tuple.
     """
-    made_at = generation()  # before the rules are read: another thread may change them meanwhile
-    asked = active
-    if form == PRODUCT:
-        made = specialize_product(f, xs[:-1], active, xs[-1], handlers)
-        count, moving = len(active), [active.index(True)]
-        active = (*active, False)
-    elif form == FORWARD:
-        count, moving = len(active), [i for i, flag in enumerate(active) if flag]
-        made = specialize_forward(f, xs[:count], active, xs[count:], over, handlers=handlers)
-        active = (False,) * len(made.arguments)
-    else:
-        made = specialize(
-            f, xs, active, as_pullback=form != GRADIENT, compiled=compiled, strong=strong,
-            handlers=handlers, has_aux=form == AUXILIARY,
-        )  # fmt: skip
+    since = generation()  # before the rules are read: another thread may change them meanwhile
+    made, returned = _code_of_form(f, xs, active, form, compiled, strong, handlers, over)
     fast: Enter = compile_text(made, f)
     if compiled:
         fast = compile_code(fast, made)
-    names = [f"x{i}" for i in range(len(made.arguments))]
-    tests, given = _tests_at_entry(made, names, form)
-    tests.append(f"generation() == {made_at}")
-    results = [f"d{i}" for i, flag in enumerate(active) if flag]
-    value, found = "y", results
-    contents = [f"c{i}" for i in range(len(made.changed))]
-    changes = [f"        {x}[...] = {c}\n" for x, c in zip(made.changed, contents, strict=True)]
-    checks = [] if made.exact else [*map(str, checks_of(made, active, results))]
-    begin, undo, perform = "", "", ""
-    if made.inputs.effects is not None:
-        begin = f"    effects = Effects({', '.join([*made.inputs.drawn, *made.inputs.changing])})\n"
-        undo, perform = "        effects.take_back()\n", "        effects.perform()\n"
-    call = f"fast({', '.join([*names, *given, *(['effects'] if begin else [])])})"
-    if compiled:
-        tests += range_tests(made, given)
-        run, checks, value, found = call_of(made, given, active)
-    elif form in (PULLBACK, AS_RULE, AUXILIARY):
-        run, checks = f"y, back = {call}", []
-    else:
-        targets = [*([] if made.result is None else ["y"]), *results, *contents]
-        run = f"{', '.join(targets)} = {call}"
-    gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
-    answer = f"{value}, {gradient if any(active) else ''}"
-    if form in (PULLBACK, AUXILIARY):
-        answer = "y, back"
-    elif form == AS_RULE:
-        answer = f"y, back, ({''.join(f'{e}, ' for e in given)})"
-    elif form in (FORWARD, PRODUCT):
-        tests += _tests_of_tangents(made, names, count, moving)
-        answer = gradient if made.result is None else "y"
-    if form in (FORWARD, PRODUCT) and made.result is not None:
-        run, tangent = f"y = {call}", "y" if form == PRODUCT else "y[1]"
-        checks = finite_checks(tangent, tangent_of(made, form))
-        if made.poles:  # of which NumPy would warn: the tape knows which zero wins
-            run = f"with np.errstate(**raising):\n            {run}"
-    again, other, warned = None, "left(doubtful)", ""
-    if form == GRADIENT and not compiled and not strong:
-        again, other = WithStrongZeros(active, single, handlers), f"again(f, {', '.join(names)})"
-        # where warnings are errors, a zero that meets an infinity raises one
-        warned = f"    except (FloatingPointError, RuntimeWarning):\n{undo}        return {other}\n"
-    ends = "left(error)"
-    if made.inputs.caught and add is not None and not (compiled or handlers or strong):
-        ends = f"left(error) or handled(error, f, {', '.join(names)})"
-    text = (
-        f"def enter(f, {', '.join(names)}):\n"
-        f"    try:\n"
-        f"        if not ({' and '.join(tests)}):\n"
-        f"            return None\n"
-        f"    except Exception:\n"  # what is tested is gone
-        f"        return None\n"
-        f"{begin}"
-        f"    try:\n"
-        f"        {run}\n"
-        f"{warned}"
-        f"    except Exception as error:\n"
-        f"{undo}"
-        f"        return {ends}\n"
-        f"    if {' and '.join(checks) or 'True'}:\n"
-        f"{''.join(changes)}{perform}"
-        f"        return {answer}\n"
-        f"{textwrap.indent(textwrap.dedent(undo), '    ')}"
-        f"    return {other}\n"
-    )
+    again = None
+    if form == GRADIENT and not (compiled or strong):
+        again = WithStrongZeros(active, single, handlers)
+    is_handled = bool(made.inputs.caught) and add is not None
+    text = entry_text(
+        made, form, returned, single, since=since, compiled=compiled,
+        moving=[i for i, flag in enumerate(active) if flag] if form in (FORWARD, PRODUCT) else [],
+        is_made_again=again is not None,
+        is_handled=is_handled and not (compiled or handlers or strong),
+    )  # fmt: skip
+    changes = made.changed or made.inputs.effects is not None
     space = {
         "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "left": left, "doubtful": DOUBTFUL, "np": np, "math": math,
@@ -176,7 +105,7 @@ def entered(
         "is_writable": is_writable, "reaches_active": reaches_active,
         **_DTYPES_BY_NAME, **made.inputs.bound, "raising": _RAISING,
         "made_of": (text, str(made.text)), "whole": made.whole,
-        "caught": frozenset(made.inputs.caught), "changes": bool(changes or begin),
+        "caught": frozenset(made.inputs.caught), "changes": bool(changes),
         "guesses": made.inputs.guesses,
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
@@ -186,78 +115,32 @@ def entered(
     if made.inputs.caught and not compiled:
         Trials(space)
         if add is not None:
-            make = functools.partial(entered, active=asked, single=single, form=form, over=over)
+            make = functools.partial(entered, active=active, single=single, form=form, over=over)
             samples = xs if sum(map(_count_of, xs)) < _LARGE_SAMPLES else None
             space["handled"] = WithHandlers(make, add, made.inputs.caught, form, samples)
     enter: Enter = space["enter"]
     return enter
 
 
-def tangent_of(made: Specialized, form: str) -> Any:
-    """Return what is known of the tangent that dual code gives, with the value or alone."""
-    assert made.result is not None
+def _code_of_form(
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], form: str, compiled: bool, strong: bool,
+    handlers: bool, over: TakenBy | None,
+) -> tuple[Specialized, tuple[bool, ...]]:  # fmt: skip
+    """Return the code of a form, and of which of its arguments it returns gradients.
+
+    Tangents, and the vector of a product, are arguments of the code that come last.
+    """
     if form == PRODUCT:
-        return made.result
-    assert made.result.items is not None
-    return made.result.items[1]
-
-
-def _tests_of_tangents(
-    made: Specialized, names: list[str], count: int, moving: list[int]
-) -> list[str]:
-    """Return the tests that tangents, which come after the arguments, have their lengths."""
-    tests = []
-    for i, name, dx in zip(moving, names[count:], made.arguments[count:], strict=True):
-        if isinstance(dx.fact, Other) and dx.items is None:  # whose parts the code looks at
-            continue
-        both = zip(paths_of(made.arguments[i], names[i]), paths_of(dx, name), strict=True)
-        for (a, x), (b, _) in both:
-            tests += [f"{b}.shape == {a}.shape"] * x.is_array
-            tests += [f"len({b}) == len({a})"] * isinstance(x.fact, ListOf)
-    return tests
-
-
-def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[list[str], list[str]]:
-    """Return the tests at entry, and the variables that they assign what is read from outside."""
-    tests = ["f.__code__ is code"]
-    if form != AS_RULE:
-        tests.append("state.active is None")
-    elif made.inputs.given or made.inputs.has_numbers:  # they may be active on the tape
-        tests.append("not reaches_active(f)")
-    lists = []
-    for name, x in zip(names, made.arguments, strict=True):
-        tests += map(str, guards_of(name, x))
-        lists += lists_in(x, name)
-    if len(lists) > 1:  # a list or dict that is there twice has one gradient
-        tests.append(f"are_distinct({', '.join(lists)})")
-    tests += made.inputs.guards
-    inside, others = made.inputs.differentiated, [*made.inputs.containers]
-    if inside:  # it may be an entry of two, or be read from outside too
-        others += [f"{name}.__dict__" for name in made.inputs.objects]
-        lists += inside
-        tests += [f"are_distinct({', '.join(lists)})"] if len(lists) > 1 else []
-    if lists and others:  # what is differentiated may be read from outside too
-        tests.append(f"are_apart(({', '.join(lists)},), {', '.join(others)})")
-    for name in made.inputs.assigned:  # each object has one variable
-        known = [other for other in made.inputs.objects if other != name]
-        known += [other for other in inside if other != f"{name}.__dict__"]
-        tests += [f"are_apart(({name}, {name}.__dict__), {', '.join(known)})"] if known else []
-    given = [f"e{i}" for i in range(len(made.inputs.given))]
-    for name, (outer, expression) in zip(given, made.inputs.given.values(), strict=True):
-        tests += map(str, guards_of(expression, outer, name))
-    outside = zip(given, (x for x, _ in made.inputs.given.values()), strict=True)
-    return tests + _tests_of_changed(made, [name for name, x in outside if x.is_array]), given
-
-
-def _tests_of_changed(made: Specialized, outside: list[str]) -> list[str]:
-    """Return the tests that arrays may be written to, and share no memory with others."""
-    inside = [path for i, x in enumerate(made.arguments) for path, leaf in paths_of(x, f"x{i}")
-              if leaf.is_array]  # fmt: skip
-    tests = []
-    for i, x in enumerate(made.changed):
-        others = [other for other in inside if other not in made.changed[: i + 1]] + outside
-        tests.append(f"is_writable({', '.join([x, *others])})")
-    return tests
+        return specialize_product(f, xs[:-1], active, xs[-1], handlers), (*active, False)
+    if form == FORWARD:
+        count = len(active)
+        made = specialize_forward(f, xs[:count], active, xs[count:], over, handlers=handlers)
+        return made, (False,) * len(made.arguments)
+    made = specialize(
+        f, xs, active, as_pullback=form != GRADIENT, compiled=compiled, strong=strong,
+        handlers=handlers, has_aux=form == AUXILIARY,
+    )  # fmt: skip
+    return made, active
 
 
 def compile_text(made: Specialized, f: Any) -> types.FunctionType:

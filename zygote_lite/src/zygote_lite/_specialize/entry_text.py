@@ -1,0 +1,165 @@
+"""The text of an entry: tests of what the code takes for granted, its call, and how it ends."""
+
+import textwrap
+
+from zygote_lite._specialize.assemble import Specialized
+from zygote_lite._specialize.guards import checks_of, finite_checks, guards_of, lists_in
+from zygote_lite._specialize.numba.compile import call_of, range_tests
+from zygote_lite._specialize.typed.facts import ListOf, Other
+from zygote_lite._specialize.typed.structures import paths_of
+from zygote_lite._specialize.watch import AS_RULE, AUXILIARY, FORWARD, GRADIENT, PRODUCT, PULLBACK
+
+
+def entry_text(
+    made: Specialized, form: str, active: tuple[bool, ...], single: bool, *, since: int,
+    compiled: bool, moving: list[int], is_made_again: bool, is_handled: bool,
+) -> str:  # fmt: skip
+    """Return the text of the function `enter`, which tests the guards and runs the code, `fast`.
+
+    Arguments:
+        made: the code.
+        form: what it returns: see `cache.specializations_of`.
+        active: of which of its arguments it returns gradients.
+        single: whether the gradient is that of one argument, and not a tuple.
+        since: the generation of the rules that it was made from.
+        compiled: whether Numba compiles it.
+        moving: the arguments that have tangents, which come after all arguments.
+        is_made_again: whether it is made again, with strong zeros, where a gradient is not finite.
+        is_handled: whether errors that the program catches have code of their own made.
+    """
+    names = [f"x{i}" for i in range(len(made.arguments))]
+    tests, given = _tests_at_entry(made, names, form)
+    tests.append(f"generation() == {since}")
+    if compiled:
+        tests += range_tests(made, given)
+    tests += _tests_of_tangents(made, names, moving)
+    contents = [f"c{i}" for i in range(len(made.changed))]
+    changes = [f"        {x}[...] = {c}\n" for x, c in zip(made.changed, contents, strict=True)]
+    begin, undo, perform = "", "", ""
+    if made.inputs.effects is not None:
+        begin = f"    effects = Effects({', '.join([*made.inputs.drawn, *made.inputs.changing])})\n"
+        undo, perform = "        effects.take_back()\n", "        effects.perform()\n"
+    call = f"fast({', '.join([*names, *given, *(['effects'] if begin else [])])})"
+    run, checks, answer = _run_and_answer(
+        made, form, active, single, compiled, call, given, contents
+    )
+    other, warned, ends = "left(doubtful)", "", "left(error)"
+    if is_made_again:
+        other = f"again(f, {', '.join(names)})"
+        # where warnings are errors, a zero that meets an infinity raises one
+        warned = f"    except (FloatingPointError, RuntimeWarning):\n{undo}        return {other}\n"
+    if is_handled:
+        ends = f"left(error) or handled(error, f, {', '.join(names)})"
+    return (
+        f"def enter(f, {', '.join(names)}):\n"
+        f"    try:\n"
+        f"        if not ({' and '.join(tests)}):\n"
+        f"            return None\n"
+        f"    except Exception:\n"  # what is tested is gone
+        f"        return None\n"
+        f"{begin}"
+        f"    try:\n"
+        f"        {run}\n"
+        f"{warned}"
+        f"    except Exception as error:\n"
+        f"{undo}"
+        f"        return {ends}\n"
+        f"    if {' and '.join(checks) or 'True'}:\n"
+        f"{''.join(changes)}{perform}"
+        f"        return {answer}\n"
+        f"{textwrap.indent(textwrap.dedent(undo), '    ')}"
+        f"    return {other}\n"
+    )
+
+
+def _run_and_answer(
+    made: Specialized, form: str, active: tuple[bool, ...], single: bool, compiled: bool,
+    call: str, given: list[str], contents: list[str],
+) -> tuple[str, list[str], str]:  # fmt: skip
+    """Return the statement that runs the code, tests of what it gives, and the answer."""
+    if form in (PULLBACK, AUXILIARY):
+        return f"y, back = {call}", [], "y, back"
+    if form == AS_RULE:
+        return f"y, back = {call}", [], f"y, back, ({''.join(f'{e}, ' for e in given)})"
+    if form in (FORWARD, PRODUCT) and made.result is not None:
+        return _run_of_tangent(made, form, call)
+    found = [f"d{i}" for i, flag in enumerate(active) if flag]
+    if compiled:
+        run, checks, value, found = call_of(made, given, active)
+    else:
+        targets = [*([] if made.result is None else ["y"]), *found, *contents]
+        run, value = f"{', '.join(targets)} = {call}", "y"
+        checks = [] if made.exact else [*map(str, checks_of(made, active, found))]
+    gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
+    if form == GRADIENT:
+        return run, checks, f"{value}, {gradient if any(active) else ''}"
+    return run, checks, gradient
+
+
+def _run_of_tangent(made: Specialized, form: str, call: str) -> tuple[str, list[str], str]:
+    """Return the same for dual code, which gives the value and its tangent, or that alone."""
+    assert made.result is not None
+    run, tangent, path = f"y = {call}", made.result, "y"
+    if form == FORWARD:
+        assert made.result.items is not None
+        tangent, path = made.result.items[1], "y[1]"
+    if made.poles:  # of which NumPy would warn: the tape knows which zero wins
+        run = f"with np.errstate(**raising):\n            {run}"
+    return run, finite_checks(path, tangent), "y"
+
+
+def _tests_of_tangents(made: Specialized, names: list[str], moving: list[int]) -> list[str]:
+    """Return the tests that tangents, which come after the arguments, have their lengths."""
+    tests: list[str] = []
+    count = len(names) - len(moving)
+    for i, name, dx in zip(moving, names[count:], made.arguments[count:], strict=True):
+        if isinstance(dx.fact, Other) and dx.items is None:  # whose parts the code looks at
+            continue
+        both = zip(paths_of(made.arguments[i], names[i]), paths_of(dx, name), strict=True)
+        for (a, x), (b, _) in both:
+            tests += [f"{b}.shape == {a}.shape"] * x.is_array
+            tests += [f"len({b}) == len({a})"] * isinstance(x.fact, ListOf)
+    return tests
+
+
+def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[list[str], list[str]]:
+    """Return the tests at entry, and the variables that they assign what is read from outside."""
+    tests = ["f.__code__ is code"]
+    if form != AS_RULE:
+        tests.append("state.active is None")
+    elif made.inputs.given or made.inputs.has_numbers:  # they may be active on the tape
+        tests.append("not reaches_active(f)")
+    lists = []
+    for name, x in zip(names, made.arguments, strict=True):
+        tests += map(str, guards_of(name, x))
+        lists += lists_in(x, name)
+    if len(lists) > 1:  # a list or dict that is there twice has one gradient
+        tests.append(f"are_distinct({', '.join(lists)})")
+    tests += made.inputs.guards
+    inside, others = made.inputs.differentiated, [*made.inputs.containers]
+    if inside:  # it may be an entry of two, or be read from outside too
+        others += [f"{name}.__dict__" for name in made.inputs.objects]
+        lists += inside
+        tests += [f"are_distinct({', '.join(lists)})"] if len(lists) > 1 else []
+    if lists and others:  # what is differentiated may be read from outside too
+        tests.append(f"are_apart(({', '.join(lists)},), {', '.join(others)})")
+    for name in made.inputs.assigned:  # each object has one variable
+        known = [other for other in made.inputs.objects if other != name]
+        known += [other for other in inside if other != f"{name}.__dict__"]
+        tests += [f"are_apart(({name}, {name}.__dict__), {', '.join(known)})"] if known else []
+    given = [f"e{i}" for i in range(len(made.inputs.given))]
+    for name, (outer, expression) in zip(given, made.inputs.given.values(), strict=True):
+        tests += map(str, guards_of(expression, outer, name))
+    outside = zip(given, (x for x, _ in made.inputs.given.values()), strict=True)
+    return tests + _tests_of_changed(made, [name for name, x in outside if x.is_array]), given
+
+
+def _tests_of_changed(made: Specialized, outside: list[str]) -> list[str]:
+    """Return the tests that arrays may be written to, and share no memory with others."""
+    inside = [path for i, x in enumerate(made.arguments) for path, leaf in paths_of(x, f"x{i}")
+              if leaf.is_array]  # fmt: skip
+    tests = []
+    for i, x in enumerate(made.changed):
+        others = [other for other in inside if other not in made.changed[: i + 1]] + outside
+        tests.append(f"is_writable({', '.join([x, *others])})")
+    return tests
