@@ -20,6 +20,7 @@ from website.rules import page as page_of_rules  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 ERRORS = ROOT / "docs" / "errors"
+PRINTED_CODE = re.compile(r'(?m)^```text\n(?=def |"""|# Recorded)')
 TYPE_OF_PARAMETER = re.compile(r"(?s)(</code></b>)\s*\((?:(?!<div).)*?\)(?=\s*–)")
 
 
@@ -104,6 +105,7 @@ def on_page_markdown(markdown, page, config, files):
         return markdown
     if path.startswith("errors/"):  # a message is one long line, which `extra.css` wraps
         markdown = markdown.replace("```text\n", "``` { .text .message }\n")
+    markdown = PRINTED_CODE.sub("```python\n", markdown)  # an output, in colors as other code
     elsewhere = {site: place for place, site in PAGES.items()}
     name = elsewhere.get(path, f"docs/{path}")
     return rewritten(markdown, name, path, config.repo_url.rstrip("/"), has_page)
