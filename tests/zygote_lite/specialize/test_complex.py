@@ -122,7 +122,90 @@ def test_what_is_not_real_is_refused_as_on_the_tape():
             grad(lambda x: x * 1j)(2.0)
 
 
-def test_second_derivatives_and_tangents_run_on_the_tape():
+def by_kinds(z):
+    return np.real(z), np.conj(z) * 1j, np.exp(1j * z) / (z + 2j), z + 1j, "text", 3.0
+
+
+def by_norms(z):
+    return np.linalg.norm(z), np.vdot(z, z * 1j), np.where(np.abs(z) > 1.5, z * z, np.conj(z))
+
+
+def by_views(z):
+    w = np.zeros(3, complex)
+    w[0] = 2.0
+    w[1:] += z[1:] * 2
+    part = w[1:]
+    part[0] = z[0] * np.abs(z[1])
+    return w * np.fft.fft(z)
+
+
+def by_variables(z):
+    w, u = 0, 1j
+    for k in range(3):
+        u, w = w + k * 1j, u * z + w * 1j
+    return w * u
+
+
+def by_calls(z, n=3):
+    return z if n == 0 else by_calls(z * z * 0.5 + 0.1j, n - 1) * z
+
+
+def by_one_type_or_another(x):
+    return x * (1j if x > 0 else 2.0)
+
+
+def by_polar(z):
+    return cmath.rect(abs(z), 2 * cmath.phase(z)), z.real * z.imag, complex(z.imag, z.real)
+
+
+def of_solutions(z):
+    return np.linalg.solve(np.array([[2 + 1j, 1], [0.3j, 3]]) * z, np.array([1.0, 2.0]))
+
+
+TANGENTS = [
+    *((by_kinds, x) for x in (0.5, 0.4 + 0.3j, np.complex128(0.4 + 0.3j), X, Z)),
+    *((by_norms, x) for x in (X, Z)),
+    *((f, Z) for f in (by_views, by_writes, by_a_transform)),
+    *((f, 0.4 - 0.3j) for f in (by_variables, by_calls, by_polar, of_solutions, by_a_loop)),
+    *((f, 1.5) for f in (of_a_real_number, by_variables, of_solutions)),
+    (of_mixed_arrays, X),
+]
+
+
+def moved(x):
+    """Return a direction of the type of a value."""
+    rng = np.random.default_rng(5)
+    v = rng.normal(size=np.shape(x))
+    v = v + 1j * rng.normal(size=np.shape(x)) if np.iscomplexobj(x) else v
+    return v if isinstance(x, np.ndarray) else type(x)(v)
+
+
+@pytest.mark.parametrize("number", range(len(TANGENTS)))
+def test_tangents_are_those_of_differences(number):
+    f, x = TANGENTS[number]
+    v = moved(x)
+    with testing.transformed_only(), testing.compared(), testing.strict():
+        y, dy = jvp(f, (x,), (v,))
+    after, before = f(x + STEP * v), f(x - STEP * v)
+    given = zip(dy, after, before, strict=True) if type(y) is tuple else [(dy, after, before)]
+    for d, a, b in given:
+        assert_close(d, None if d is None else (a - b) / (2 * STEP), 1e-6)
+        assert d is None or np.asarray(d).dtype == np.asarray(a).dtype
+
+
+def test_a_tangent_that_is_complex_at_some_calls_only():
+    for x in (2.0, 2.0, -2.0, -2.0, 2.0):
+        assert jvp(by_one_type_or_another, (x,), (0.5,))[1] == (0.5j if x > 0 else 1.0)
+
+
+def test_complex_tangents_keep_their_precision():
+    z, v = Z.astype(np.complex64), moved(Z).astype(np.complex64)
+    with testing.transformed_only(), testing.compared():
+        y, dy = jvp(lambda z: (z * 2j, np.abs(z)), (z,), (v,))
+    assert [d.dtype for d in dy] == [d.dtype for d in y] == [np.complex64, np.float32]
+
+
+def test_second_derivatives_run_on_the_tape():
     def f(x):
         return abs(cmath.exp(1j * x) + 2.0) ** 2
 
@@ -130,4 +213,5 @@ def test_second_derivatives_and_tangents_run_on_the_tape():
         assert_close(hvp(f)(0.5, 1.0), -4.0 * np.cos(0.5), 1e-9)
         assert_close(grad(grad(f))(0.5), -4.0 * np.cos(0.5), 1e-9)
         assert_close(jvp(f, (0.5,), (1.0,))[1], -4.0 * np.sin(0.5), 1e-9)
+        assert_close(jvp(grad(f), (0.5,), (1.0,))[1], -4.0 * np.cos(0.5), 1e-9)
         assert_close(jacobian(lambda x: np.abs(x * 1j) ** 2)(X), np.diag(2.0 * X), 1e-12)

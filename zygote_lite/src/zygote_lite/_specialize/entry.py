@@ -1,6 +1,7 @@
 """Entries: functions that test the guards and run specialized code."""
 
 import ast
+import cmath
 import functools
 import math
 import threading
@@ -98,7 +99,7 @@ def entered(
     changes = made.changed or made.inputs.effects is not None
     space = {
         "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
-        "left": left, "doubtful": DOUBTFUL, "np": np, "math": math,
+        "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "cmath": cmath,
         "is_finite": is_finite, "are_finite": are_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
         "are_keys": are_keys, "Effects": Effects,

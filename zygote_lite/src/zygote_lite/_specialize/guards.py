@@ -173,4 +173,6 @@ def finite_checks(text: str, x: Value) -> list[str]:
         return [test for part in parts for test in part]
     if x.is_array:
         return [f"is_finite({text})"]
+    if may_be_complex(x.fact) and not x.is_constant:
+        return [f"cmath.isfinite({text})"]
     return [f"math.isfinite({text})"] if x.is_scalar and not x.is_constant else []

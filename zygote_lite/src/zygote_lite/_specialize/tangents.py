@@ -16,7 +16,7 @@ from zygote_lite._specialize.driver import (
     plain_name,
     specialize_twice,
 )
-from zygote_lite._specialize.forward.dual import Dual
+from zygote_lite._specialize.forward.dual import Dual, moves_complex
 from zygote_lite._specialize.forward.lists import fact_of_tangent
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.held.changes import settle_changes
@@ -122,7 +122,9 @@ def _dual_code(
         own, distinct = own | wanted, distinct or shared
     if builder.copies or inputs.changing or inputs.effects is not None:
         raise NotSupported.FORWARD("it has effects, or writes to an argument")
-    refuse_other_values(value, as_pullback=True)
+    refuse_other_values(value, as_pullback=True, as_complex=not over)
+    if over and moves_complex(builder.out):
+        raise NotSupported.FORWARD("the tangent of a derivative of complex numbers")
     dual, nodes = Dual(builder, builder.out), builder.out
     moving = [x for x, flag in zip(arguments, active, strict=True) if flag]
     read: list[Node] = []

@@ -16,7 +16,15 @@ from zygote_lite._specialize.forward.rules import OperationRules, is_pullback_of
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Scalar, may_be_complex
+from zygote_lite._specialize.typed.facts import (
+    COMPLEXES,
+    FLOATS,
+    INTS,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    may_be_complex,
+)
 from zygote_lite._specialize.typed.functions import Recursive, is_hashable
 from zygote_lite._specialize.typed.nodes import (
     Append,
@@ -48,8 +56,6 @@ class Dual(OperationRules):
 
     def __init__(self, builder: Builder, nodes: list[Node]) -> None:
         copies = [n for n in walk(nodes) if isinstance(n, Op) and n.snapshot_of is not None]
-        if any(_moves_complex(x) for n in walk(nodes) for x in (*reads_of(n), *assigned_by(n))):
-            raise NotSupported.FORWARD("the tangent of a complex number")
         super().__init__(builder, {n.target: n.snapshot_of for n in copies if n.snapshot_of})
         replace(nodes, self.originals)  # which nobody reads after a later write
         stores = [n for n in walk(nodes) if isinstance(n, StoreItem) and n.array.is_array]
@@ -207,8 +213,10 @@ class Dual(OperationRules):
                 continue
             if target not in self.tangents:
                 self.tangents[target] = self.variable(target)
-            if source.is_constant and not isinstance(source.fact, Scalar | ArrayOf):
-                d: Value | None = constant(0.0 if target.is_scalar else None)  # nobody reads it
+            if source.is_constant and may_be_complex(target.fact):
+                d: Value | None = constant(0j) if target.is_scalar else None
+            elif source.is_constant and not isinstance(source.fact, Scalar | ArrayOf):
+                d = constant(0.0 if target.is_scalar else None)  # nobody reads it
             else:
                 d = self.of(source)
             if d is None or (target.is_array and not (d.is_array or d.is_constant)):
@@ -221,14 +229,15 @@ class Dual(OperationRules):
         if y.items is not None:
             return structure(type(y.sample), [self.of_result(item) for item in y.items])
         if not (y.is_scalar or y.is_array) or y.is_constant:
-            if y.is_scalar and type(y.sample) in FLOATS:
+            if y.is_scalar and type(y.sample) in FLOATS | COMPLEXES:
                 return constant(type(y.sample)(0.0))
             return constant(None)
         if isinstance(y.fact, ArrayOf):
             d = self.of(y)
             return self.zero(y) if d is None else self.own(d)
         kind = type(y.sample)
-        if not isinstance(y.fact, Scalar) or not y.fact.classes <= FLOATS:
+        kinds = y.fact.classes if isinstance(y.fact, Scalar) else INTS
+        if not kinds <= FLOATS and not (kinds <= COMPLEXES and len(kinds) == 1):
             raise NotSupported.FORWARD("a number of the value may be an integer")
         d, fact = self.whole(y), Scalar(frozenset((kind,)))
         if y.fact != fact:
@@ -245,7 +254,8 @@ class Dual(OperationRules):
         """Return a new variable for the tangent of a value."""
         fact: Any = x.fact
         if isinstance(fact, Scalar):
-            fact = Scalar((fact.classes & FLOATS) | {float})  # of an integer, a zero
+            zero = complex if may_be_complex(fact) else float
+            fact = Scalar((fact.classes & (FLOATS | COMPLEXES)) | {zero})  # of an integer, a zero
         elif not isinstance(fact, ArrayOf):
             raise NotSupported.FORWARD("a variable that moves is no number or array")
         d = self.builder.value(fact, x.sample, "d" + x.name)
@@ -284,6 +294,7 @@ def _refuse_caught(tangents: list[Node], attempt: Protected) -> None:
             raise NotSupported.FORWARD("a tangent may raise an error that the program catches")
 
 
-def _moves_complex(x: Value) -> bool:
-    """Return whether a value has a tangent that may be complex."""
-    return x.active and may_be_complex(x.fact)
+def moves_complex(nodes: list[Node]) -> bool:
+    """Return whether a value of some code has a tangent that may be complex."""
+    values = [x for n in walk(nodes) for x in (*reads_of(n), *assigned_by(n))]
+    return any(x.active and may_be_complex(x.fact) for x in values)

@@ -12,7 +12,14 @@ import numpy as np
 
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Fact, ListOf, Scalar
+from zygote_lite._specialize.typed.facts import (
+    FLOATS,
+    ArrayOf,
+    Fact,
+    ListOf,
+    Scalar,
+    may_be_complex,
+)
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import zero_tangents
@@ -57,7 +64,9 @@ def fact_of_tangent(fact: Fact) -> Fact:
     """Return what holds for the tangent of a value: of a number, an array of floats or a list."""
     if isinstance(fact, ListOf):
         return ListOf(None if fact.item is None else fact_of_tangent(fact.item))
-    if isinstance(fact, Scalar):  # a zero is Python's, and what comes from an array is NumPy's
+    if isinstance(fact, Scalar) and not may_be_complex(
+        fact
+    ):  # a zero is Python's, and what comes from an array is NumPy's
         return Scalar((fact.classes & FLOATS) | {float, np.float64})
     if isinstance(fact, ArrayOf) and fact.dtype.kind == "f":
         return fact

@@ -21,7 +21,7 @@ from zygote_lite._specialize.rules.pullback import CalledPullback, IndexRuleTwic
 from zygote_lite._specialize.rules.scalar import ScalarRule, times, warns_of_poles
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar, shares_axes
+from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar, may_be_complex, shares_axes
 from zygote_lite._specialize.typed.functions import Attribute, Recursive
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
@@ -95,7 +95,7 @@ class OperationRules:
             return constant(0.0)
         if isinstance(x.fact, ListOf):
             return zero_list(self.builder, x)
-        if isinstance(x.fact, ArrayOf) and x.fact.dtype.kind == "f":
+        if isinstance(x.fact, ArrayOf) and x.fact.dtype.kind in "fc":
             return self.builder.operation(np.zeros_like, [x]).target
         raise NotSupported.FORWARD("a tangent is asked for of what is no number or array of floats")
 
@@ -217,8 +217,10 @@ class OperationRules:
     def by_forward_rule(self, node: Op) -> Value | None:
         """Write the tangent by a rule that is declared by hand: inlined, or called."""
         f: Any = node.function
-        f = f.descriptor if isinstance(f, Attribute) else f
         xs, options = node.arguments, node.keywords
+        f = f.descriptor if isinstance(f, Attribute) else f
+        if f is np.ndarray.real or f is np.ndarray.imag:  # of an array or a number
+            return self.builder.operation(Attribute(f.__name__), [self.whole(xs[0])]).target
         samples = {name: x.sample for name, x in options.items()}
         rule = find_frule(f, *[x.sample for x in xs], **samples)
         if rule is None or rule.kind != "forward":
@@ -257,6 +259,10 @@ class OperationRules:
 
     def like(self, d: Value, y: Value) -> Value:
         """Write what gives a tangent the kind and the shape of its primal."""
+        if may_be_complex(d.fact) and not may_be_complex(y.fact):
+            d = self.builder.apply(np.real, [d])
+        elif may_be_complex(y.fact) and not may_be_complex(d.fact):
+            d = self.builder.apply(operator.add, [d, constant(0j)])
         if isinstance(y.fact, Scalar):
             if d.has_no_axes:
                 d = self.builder.apply(operator.getitem, [d, constant(())])

@@ -15,6 +15,8 @@ from zygote_lite._specialize.typed.facts import (
     ListOf,
     Other,
     Scalar,
+    is_complex,
+    may_be_complex,
 )
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import as_it_is, list_cotangent
@@ -32,7 +34,7 @@ def float_checked(builder: Builder, x: Value) -> Value:
     """
     if x.items is not None and type(x.sample) is tuple:
         return structure(tuple, [float_checked(builder, item) for item in x.items])
-    if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS:
+    if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS or may_be_complex(x.fact):
         return x
     kinds, sample = x.fact.classes & FLOATS, x.sample
     if type(sample) not in FLOATS:  # as of a sum that is 0 where nothing is added
@@ -71,15 +73,20 @@ def _is_float(fact: Fact) -> bool:
     return isinstance(fact, Scalar) and fact.classes <= FLOATS
 
 
-def refuse_other_values(result: Value, as_pullback: bool = False) -> None:
-    """Refuse a value that is not a float; of a pullback, one that holds anything else."""
+def refuse_other_values(result: Value, as_pullback: bool = False, as_complex: bool = False) -> None:
+    """Refuse a value that is not a float; of a pullback, one that holds anything else.
+
+    It may be complex, or hold complex numbers, if that is said.
+    """
     fact = result.fact
+    if as_complex and result.items is None and is_complex(fact):
+        return
     if (as_pullback or result.has_no_axes) and isinstance(fact, ArrayOf) and _is_float(fact):
         return
     if as_pullback and type(result.sample) is tuple and result.items:
         for item in result.items:
             if item.active or item.items is not None:
-                refuse_other_values(item, as_pullback)
+                refuse_other_values(item, as_pullback, as_complex)
             else:
                 _refuse_other_part(item)
         return

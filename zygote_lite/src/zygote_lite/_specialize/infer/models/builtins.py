@@ -230,8 +230,13 @@ def _real(builder: Builder, xs: list[Value]) -> Value | None:
 
 
 def _conjugate(builder: Builder, xs: list[Value]) -> Value | None:
-    """Return what `np.conjugate` gives: the same, but of an array without axes a number."""
-    return None if xs[0].has_no_axes or builder.distinct else _real(builder, xs)
+    """Return what `np.conjugate` gives: the same, but of an array without axes a number.
+
+    Of Python's numbers it gives NumPy's.
+    """
+    x = xs[0]
+    is_python = isinstance(x.fact, Scalar) and not x.fact.classes <= {np.float64, np.float32}
+    return None if is_python or x.has_no_axes or builder.distinct else _real(builder, xs)
 
 
 def _array_as_it_is(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
