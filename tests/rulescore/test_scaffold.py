@@ -54,6 +54,9 @@ def test_names_that_cannot_be_are_refused(tmp_path, capsys):
     for name in ("rules-mine", "1rules", "class"):
         assert main(["new", name, "--for", "math", "--in", str(tmp_path)]) == 2
         assert "can be no module" in capsys.readouterr().err
+    for name in ("json", "rulescore", "own"):
+        assert main(["new", name, "--for", "own", "--in", str(tmp_path)]) == 2
+        assert f"there is a module {name} already" in capsys.readouterr().err
     for expected in (0, 2):
         assert main(["new", NAME, "--for", "math", "--in", str(tmp_path)]) == expected
     assert "exists already" in capsys.readouterr().err

@@ -23,7 +23,7 @@ from rich.text import Text
 from rulescore._command.endings import plain_function
 from rulescore._command.examples import run_examples, shown_progress
 from rulescore._command.lookup import called
-from rulescore._command.scaffold import write_plugin
+from rulescore._command.scaffold import is_there, write_plugin
 from rulescore._command.survey import ending, missing, reasons
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
@@ -149,6 +149,8 @@ def _check(given: argparse.Namespace, console: Console) -> int:
 def _new(given: argparse.Namespace, console: Console) -> int:
     for path in write_plugin(given.name, given.library, given.folder):
         print(path)
+    if not is_there(given.library.partition(".")[0]):
+        print(f"note: {given.library} is not installed here, and the tests do not need it yet")
     print(f'next: cd {given.folder / given.name} && pip install -e ".[tests]" && pytest')
     return 0
 

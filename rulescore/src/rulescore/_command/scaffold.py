@@ -1,7 +1,9 @@
 """`python -m rulescore new rules_mylib --for mylib`: a distribution of rules, whose tests pass."""
 
+import importlib.util
 import keyword
 import re
+import sys
 from pathlib import Path
 
 _PINS = "rulescore>=0.1,<0.2"
@@ -16,11 +18,17 @@ def write_plugin(name: str, library: str, folder: Path) -> list[Path]:
             new module itself, and shows where those of the library go.
         folder: where the folder of the distribution is made.
 
-    Raises `LookupError` for a name that no module can have, and where the folder exists.
+    Raises `LookupError` for a name that no module can have, or another one has, and where the
+    folder exists.
     """
     for word in (name, *library.split(".")):
         if not word.isidentifier() or keyword.iskeyword(word):
-            raise LookupError(f"{word!r} can be no module: use letters, digits and underscores")
+            raise LookupError(
+                f"{word!r} can be no module: give the name that is imported, of letters, digits "
+                "and underscores"
+            )
+    if is_there(name) or name == library.partition(".")[0]:
+        raise LookupError(f"there is a module {name} already: choose another name")
     root = folder / name
     if root.exists():
         raise LookupError(f"{root} exists already: choose another name, or remove it")
@@ -33,8 +41,17 @@ def write_plugin(name: str, library: str, folder: Path) -> list[Path]:
     return written
 
 
+def is_there(name: str) -> bool:
+    """Return whether a module is installed; an empty folder of its name is none."""
+    spec = None if name in sys.modules else importlib.util.find_spec(name)
+    return name in sys.modules or (spec is not None and spec.origin is not None)
+
+
 def _filled(text: str, name: str, library: str) -> str:
-    words = {"NAME": name, "LIBRARY": library, "PINS": _PINS, "PACKAGE": library.partition(".")[0]}
+    package = library.partition(".")[0]
+    known = {"numpy", "rulescore"} | sys.stdlib_module_names
+    more = "" if package in known else f"  # and {package}, where it is on PyPI"
+    words = {"NAME": name, "LIBRARY": library, "PINS": _PINS, "MORE": more}
     return re.sub("@([A-Z]+)@", lambda found: words[found[1]], text)
 
 
@@ -50,7 +67,7 @@ version = "0.1.0"
 description = "Derivative rules for @LIBRARY@"
 readme = "README.md"
 requires-python = ">=3.11"
-dependencies = ["@PINS@", "numpy>=2.0"]  # and @PACKAGE@, where it is on PyPI
+dependencies = ["@PINS@", "numpy>=2.0"]@MORE@
 
 [project.optional-dependencies]
 tests = ["pytest>=8"]
@@ -133,8 +150,9 @@ from rulescore import plugins
 from rulescore.__main__ import main
 from rulescore.testing import check_rrule
 
-(PLUGIN,) = [p for p in plugins(all_sections=True) if p.name == "@NAME@"]
-EXAMPLES = [example for ruleset in PLUGIN.rulesets for example in ruleset.examples]
+FOUND = [p for p in plugins(all_sections=True) if p.name == "@NAME@"]
+assert FOUND, 'rules are found once they are installed: pip install -e ".[tests]"'
+EXAMPLES = [example for ruleset in FOUND[0].rulesets for example in ruleset.examples]
 
 
 @pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
@@ -154,10 +172,12 @@ import nox
 
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"])
 def tests(session):
-    """Install the distribution as a wheel, and run its tests."""
-    session.install(".[tests]")
+    """Install the distribution as a wheel, run its tests, and see its rules go with it."""
+    session.install(".[tests]", "pip")
     session.run("pytest", "tests")
     session.run("python", "-m", "rulescore", "check", "@NAME@")
+    session.run("python", "-m", "pip", "uninstall", "-qy", "@NAME@")
+    session.run("python", "-m", "rulescore", "check", "@NAME@", success_codes=[2])
 ''',
     ".github/workflows/tests.yml": """\
 name: tests
