@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from rulescore._naming import describe
 
 LONGEST = 120  # of the text of a value
+MOST = 20  # rows of a table
+DEEPEST = 4  # tables in tables
 _CELL = 'style="text-align: left; vertical-align: top"'
 
 
@@ -26,25 +29,39 @@ def code(text: str) -> str:
     return f"<code>{html.escape(text)}</code>"
 
 
-def html_of_tangent(d: Any) -> str:
+def html_of_tangent(d: Any, depth: int = 0) -> str:
     """Return a cotangent of an object as a table of its fields."""
     title = code(f"Tangent[{d._primal.__qualname__}]")
-    rows = [(code(str(name)), html.escape(describe(x)), html_of(x)) for name, x in d.items()]
-    return html_table(title, ("field", "kind", "value"), rows)
+    if depth == DEEPEST:
+        return title
+    rows: list[tuple[str, ...]] = [
+        (code(str(name)), html.escape(describe(x)), html_of(x, depth + 1))
+        for name, x in islice(d.items(), MOST)
+    ]
+    return html_table(title, ("field", "kind", "value"), _and_more(rows, len(d)))
 
 
-def html_of(x: Any) -> str:
+def html_of(x: Any, depth: int = 0) -> str:
     """Return the value of a cotangent, shortened; tables for what has entries."""
     if _is_tangent(x):
-        return html_of_tangent(x)
-    if isinstance(x, dict) and any(_is_tangent(v) for v in x.values()):
-        rows = [(code(repr(key)), html_of(value)) for key, value in x.items()]
-        return html_table("", ("key", "value"), rows)
-    if isinstance(x, list | tuple) and any(_is_tangent(v) for v in x):
-        return html_table("", ("", "value"), [(str(i), html_of(v)) for i, v in enumerate(x)])
+        return html_of_tangent(x, depth)
+    head: tuple[str, ...] = ()
+    if isinstance(x, dict) and any(map(_is_tangent, x.values())):
+        head, items = ("key", "value"), ((repr(key), value) for key, value in x.items())
+    elif isinstance(x, list | tuple) and any(map(_is_tangent, x)):
+        head, items = ("", "value"), ((str(i), value) for i, value in enumerate(x))
+    if head and depth < DEEPEST:
+        rows = [(code(name), html_of(v, depth + 1)) for name, v in islice(items, MOST)]
+        return html_table("", head, _and_more([*rows], len(x)))
     with np.printoptions(threshold=20, edgeitems=2, precision=4):
-        text = repr(x)
+        text = type(x).__name__ if head else repr(x)
     return code(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
+
+
+def _and_more(rows: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
+    """Return the rows of a table, and one that says how many are left out."""
+    left = count - len(rows)
+    return [*rows, (f"... and {left} more", *[""] * (len(rows[0]) - 1))] if left else rows
 
 
 def _is_tangent(x: Any) -> bool:

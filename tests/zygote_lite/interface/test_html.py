@@ -57,6 +57,17 @@ def test_a_tangent_is_a_table_of_its_fields():
     assert len(many._repr_html_()) < 2000
 
 
+def test_long_and_deep_tangents_are_cut():
+    text = shown(Tangent(Layer, w=[Tangent(Layer, w=float(i)) for i in range(1000)]))
+    assert "19.0" in text
+    assert "20.0" not in text
+    assert "... and 980 more" in text
+    deep = Tangent(Layer, w=1.0)
+    for _ in range(2000):
+        deep = Tangent(Layer, inner=deep)
+    assert 1 < shown(deep).count("Tangent[Layer]") < 10
+
+
 def test_a_pullback_says_what_it_takes_and_gives():
     for _ in range(3):  # recorded, and transformed
         _, back = pullback(loss, Layer(2.0, Layer(np.ones(3))), np.ones(3))

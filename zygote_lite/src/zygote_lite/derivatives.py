@@ -9,6 +9,7 @@ import ast
 import functools
 import html
 import importlib
+import re
 import sys
 import weakref
 from collections.abc import Callable
@@ -55,10 +56,9 @@ def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, A
 
 
 def _html_of_made(name: str) -> str:
-    """Return what a notebook shows of a function that is made: its name, without the module."""
-    verb, _, rest = name.replace("/", ".").partition("(")
-    _, _, function = rest.partition(":")
-    return f"<code>{html.escape(f'{verb}({function}')}</code>"
+    """Return what a notebook shows of a function that is made: its name, without the modules."""
+    shown = re.sub(r"(?<=\()[^:(),]+:", "", name).replace("/", ".")
+    return f"<code>{html.escape(shown)}</code>"
 
 
 def __getattr__(name: str) -> Any:
