@@ -1,5 +1,6 @@
 """`python -m zygote_lite explain`: tiers, reasons and rules as a table."""
 
+import functools
 import sys
 
 import pytest
@@ -21,6 +22,12 @@ def loss(x, y):
 
 
 class Model:
+    def loss(self, x):
+        return x * x
+
+    def fails(self, x):
+        raise ValueError("no value")
+
     @staticmethod
     def of_text(x):
         return float(str(x))
@@ -65,10 +72,23 @@ def test_one_argument_of_a_function_of_a_module(model, capsys):
         ("{}::Model.of_text", ["1.0"], 1, "[ZL007]"),
         ("{}::los", ["1.0"], 2, "no los in"),
         ("{}::loss", ["undefined"], 2, "undefined"),
+        ("{}::loss", ["1/0"], 2, "1/0: ZeroDivisionError"),
+        ("{}::loss", ["1.0"], 1, "missing 1 required positional argument"),
+        ("{}::Model.fails", ["Model()", "1.0"], 1, "ValueError: no value"),
+        ("{}::np", ["1.0"], 1, "[ZL036]"),
+        ("no.module::f", [], 2, "no.module::f: ModuleNotFoundError"),
         ("no.py::f", [], 2, "no file no.py"),
         ("{}", [], 2, "file.py::function"),
     ],
 )
 def test_what_goes_wrong_is_told(model, capsys, target, args, status, told):
     assert command(["explain", target.format(model), "--args", *args]) == status
-    assert told in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert told in printed
+    assert "_interface" not in printed  # no frames of ours
+
+
+def test_methods_and_partial_functions_are_answered_by_code_for_their_function(model):
+    f, names = _function_and_names(f"{model}::loss")
+    for asked in (names["Model"]().loss, functools.partial(f, y=2.0), functools.partial(f, 2.0)):
+        assert "transformed" in explain(asked, 2.0).splitlines()[0]

@@ -10,6 +10,7 @@ import argparse
 import importlib.util
 import math
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from rich.console import Console  # it comes with plum, on which rulescore is bu
 from rich.table import Table
 from rich.text import Text
 
-from rulescore.faults import print_page
+from rulescore.faults import code_in, print_page
 from zygote_lite._interface.show import resolutions
-from zygote_lite.errors import DifferentiationError, Fault
+from zygote_lite._ir.frames import keep_users_frames
+from zygote_lite.errors import Fault
 
 
 def command(arguments: list[str] | None = None) -> int:
@@ -53,18 +55,28 @@ def _error(given: argparse.Namespace) -> int:
 
 
 def _explain(given: argparse.Namespace) -> int:
+    asked = given.function
     try:
-        f, names = _function_and_names(given.function)
+        f, names = _function_and_names(asked)
         known = {"np": np, "math": math, **names}
-        xs = tuple([eval(text, known) for text in given.args])
-        found = resolutions(f, xs, {}, given.argnums)
-        lines = [("-" if place.startswith("<frozen ") else place, *rest) for place, *rest in found]
-    except DifferentiationError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except (LookupError, NameError, SyntaxError, OSError) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        xs = []
+        for asked in given.args:
+            xs.append(eval(asked, known))
+    except Exception as error:
+        told = error if type(error) is LookupError else f"{type(error).__name__}: {error}"
+        print(f"{asked}: {told}", file=sys.stderr)
         return 2
+    try:
+        found = resolutions(f, tuple(xs), {}, given.argnums)
+        lines = [("-" if place.startswith("<frozen ") else place, *rest) for place, *rest in found]
+    except Exception as error:
+        if not code_in(str(error)):  # of the function itself: where, too
+            keep_users_frames(error)
+            of_user = error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
+            traceback.print_exception(of_user)
+        else:
+            print(error, file=sys.stderr)
+        return 1
     _print_table(("place", "call", "how"), lines)
     return 0
 

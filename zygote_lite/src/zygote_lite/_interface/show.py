@@ -8,6 +8,7 @@ from typing import Any
 
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite._interface.calls import plain_call
 from zygote_lite._interface.code import as_code
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
@@ -203,12 +204,19 @@ def resolutions(
     function = original(f)
     outer, state.trace = state.trace, []
     try:
-        recorded(_recorded_flags(function, xs, kws, argnums), function, xs, kws)
+        active = _recorded_flags(function, xs, kws, argnums)
+        recorded(active, function, xs, kws)
         lines = state.trace
     finally:
         state.trace = outer
-    if type(function) is types.FunctionType and xs and not kws:
-        lines = _with_tiers(function, xs, _flags(function, xs, argnums), lines)
+    plain = plain_call(function, xs, kws) if xs else None
+    if plain is not None:
+        f, given, before = plain
+        by_name = dict(zip(kws, active[1 + len(xs) :], strict=True))
+        flags = [*[False] * before, *map(bool, active[1 : 1 + len(xs)])]
+        names = f.__code__.co_varnames[len(flags) : len(given)]
+        flags += [bool(by_name.get(name)) for name in names]
+        lines = _with_tiers(f, given, tuple(flags), lines)
     return lines
 
 
