@@ -9,7 +9,18 @@ import pytest
 from rules_base import evalpoly
 from rulescore import RuleSet, accumulate, rrule
 from tests.zygote_lite.nested.programs import PROGRAMS
-from zygote_lite import DifferentiationError, grad, gradient, hessian, hvp, jacobian, jvp, pullback
+from zygote_lite import (
+    DifferentiationError,
+    check_gradient,
+    explain,
+    grad,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    pullback,
+)
 from zygote_lite.testing import recorded_only
 
 V = np.array([0.7, 1.3])
@@ -325,3 +336,19 @@ def text_written(z):
 def test_texts_of_the_inner_argument_alone_are_refused(f):
     with recorded_only(), pytest.raises(DifferentiationError):
         gradient(lambda a: grad(f)(3.0) * a, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "told"),
+    [
+        (lambda x: pullback(np.sin, x * np.ones(3))[1](np.ones(2))[1][0], r"\[ZL034\]$"),
+        (lambda x: gradient(x, x)[0], r"is not callable \[ZL036\]$"),
+        (lambda x: grad(lambda x: (yield x))(x), r"test_gradients\.py:\d+: .* \[ZL027\]$"),
+        (lambda x: check_gradient(math.sin, x) or x, r"test_gradients\.py:\d+: .* \[ZL029\]$"),
+        (lambda x: explain(math.sin, x) and x, r"`explain` inside .* call it outside \[ZL029\]$"),
+    ],
+)
+def test_errors_inside_are_those_outside(f, told):
+    for derivative in (grad(f), lambda x: jvp(f, (x,), (1.0,))):
+        with pytest.raises((TypeError, DifferentiationError), match=told):
+            derivative(0.5)

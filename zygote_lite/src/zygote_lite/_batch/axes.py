@@ -53,7 +53,9 @@ def lengths_of_batches(x: Any, axes: BatchAxes) -> set[int]:
         return {n for _, part, a in parts for n in lengths_of_batches(part, a)}
     entry = entry_of(x)
     if not isinstance(entry, Array) or not -entry.ndim <= axes < entry.ndim:
-        raise Fault.BATCH(f"a batch has an axis {axes}, and it is {describe(entry)}")
+        raise Fault.BATCH(
+            f"a batch is an array with an axis {axes}, and here it is {describe(entry)}"
+        )
     return {int(np.shape(entry)[axes])}
 
 

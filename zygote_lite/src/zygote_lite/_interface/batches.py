@@ -19,6 +19,7 @@ from zygote_lite._batch.mapped import Mapped, inside_vmap
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_run
+from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.validate import describe
 from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
@@ -85,7 +86,11 @@ def _batch_first(x: Any, axes: BatchAxes) -> Any:
     if parts is not None:
         return in_tree_of(x, {key: _batch_first(part, a) for key, part, a in parts})
     if not isinstance(x, Array) or not -x.ndim <= axes < x.ndim:
-        raise Fault.BATCH(f"a batch has an axis {axes}, and it is {describe(x)}")
+        hint = hint_on_library([x], None)
+        raise Fault.BATCH(
+            f"a batch is an array with an axis {axes}, and here it is {describe(x)}"
+            + ("" if hint is None else f"; {hint}")
+        )
     moved: Any = np.moveaxis
     return moved(x, axes, 0) if axes else x
 

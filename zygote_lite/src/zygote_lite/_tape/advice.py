@@ -88,7 +88,7 @@ def near_miss(f: Any, xs: tuple[Any, ...]) -> str | None:
         missed = [i for i, (t, x) in enumerate(zip(rule.types, xs, strict=True)) if not _is(x, t)]
         if len(missed) == 1:
             (i,) = missed
-            due = getattr(rule.types[i], "__name__", str(rule.types[i]))
+            due = rule.signature.partition("(")[2].removesuffix(")").split(", ")[i]
             return (
                 f"the rule {rule.signature} of {rule.plugin} takes {due} as argument {i}, and it "
                 f"is {type(xs[i]).__name__}: convert it, or declare a rule for this type"

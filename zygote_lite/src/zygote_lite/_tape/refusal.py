@@ -90,10 +90,10 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
     given = ", ".join([*(type(x).__name__ for x in xs), *named])
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
         return text_refusal(f, xs)
-    for x in (*xs, *(kws or {}).values()):
+    for x in (*xs, *(kws or {}).values(), f):
         kind = x if isinstance(x, type) else type(x)
         instead = instead_of(x)
-        if instead is not None:
+        if instead is not None and x is not array.array:
             return Fault.HOLDER(
                 f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
                 f"it: a {kind.__name__} carries no gradient; pass {instead}"
@@ -191,8 +191,9 @@ def complete_message(
     hint = hint_on_library(operands, found)
     if hint is not None and told.startswith(hint):  # all that there is to say
         text = f"{outside[0] if outside else place}: {told}"
-    elif hint is not None and hint not in text:
-        text = f"{text.removesuffix(f'[{error.code}]').rstrip()}; {hint} [{error.code}]"
+    elif hint is not None and hint not in text:  # which is better than a rule to paste
+        without = text.removesuffix(f"[{error.code}]").partition(_OR_DECLARE)[0].rstrip()
+        text = f"{without}; {hint} [{error.code}]"
     if text != str(error):
         error.args = (text,)
         if isinstance(error, SyntaxError):
@@ -340,7 +341,10 @@ def _without_rule(told: str, module: str, rule: str | None) -> Exception:
     if rule is None:
         return Fault.NO_RULE(f"{told}; declare one (`rulescore.RuleSet`), or install a plugin")
     text = textwrap.indent(rule, "    ")
-    return Fault.NO_RULE(f"{told}; install a plugin that has one, or declare it:\n\n{text}\n\n")
+    return Fault.NO_RULE(f"{told}{_OR_DECLARE}\n\n{text}\n\n")
+
+
+_OR_DECLARE = "; install a plugin that has one, or declare it:"
 
 
 def _is_text_array(x: Any) -> bool:
