@@ -183,12 +183,15 @@ def fuzz(session):
 
     The first compares with the complex step, the second transformed code with the tape, the third
     forward mode with reverse, and both with forward over reverse. The first also runs a tenth as
-    many without a file: the engine has their code, and no text.
+    many without a file: the engine has their code, and no text. Then the tangents of all examples
+    of rules are held to their cotangents.
     """
     session.install("-r", "requirements.txt")
     programs = session.posargs or ["20000"]
     for fuzzer in ("fuzzer", "specialized_fuzzer", "forward_fuzzer"):
         session.run("python", "-m", f"tests.zygote_lite.fuzz.{fuzzer}", *programs)
+    rules = ("rules_base", "rules_nnlib", "rules_scipy")
+    session.run("python", "-m", "tests.zygote_lite.fuzz.tangents_of_examples", *rules)
     count, *first = programs
     fewer = (str(max(int(count) // 10, 1)), *first)
     without = {"FUZZ_WITHOUT_FILE": "1"}
