@@ -1,6 +1,7 @@
 """Changes of the table: rule sets are registered, declared on and taken out, each time at once."""
 
 import threading
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,8 @@ from rulescore._table import entries_at, load, place_in, replace
 _registered: list[Registration] = []
 _count = 0  # of all registrations ever
 _lock = threading.RLock()
+_functions: weakref.WeakKeyDictionary[Rules, set[int]] = weakref.WeakKeyDictionary()
+"""The identities of the functions that a rule set has had rules for."""
 names_of_plugins: set[str] = set()  # all installed ones, set by _plugins when they are loaded
 
 
@@ -88,17 +91,24 @@ def declare(ruleset: Rules, rules: list[Rule]) -> None:
 def _declared_again(ruleset: Rules, rules: list[Rule]) -> list[Rule]:
     """Return the rules of a set that are declared anew, by code that was compiled anew."""
     functions = {id(rule.function) for rule in rules}
-    return [
-        known
-        for known in ruleset.rules
-        if id(known.function) in functions
-        and any(
-            place_in(rule) == place_in(known)
-            and rule.origin.repeats(known.origin) in ("whole", "edited")
-            and are_alike(rule, known)
-            for rule in rules
-        )
-    ]
+    seen = _functions.setdefault(ruleset, set())
+    is_first = seen.isdisjoint(functions)
+    seen |= functions
+    return (
+        []
+        if is_first
+        else [
+            known
+            for known in ruleset.rules
+            if id(known.function) in functions
+            and any(
+                place_in(rule) == place_in(known)
+                and rule.origin.repeats(known.origin) in ("whole", "edited")
+                and are_alike(rule, known)
+                for rule in rules
+            )
+        ]
+    )
 
 
 def unregister(ruleset: Rules) -> None:

@@ -105,6 +105,10 @@ OTHER = {
         "def f(x): return lambda y: y * x",
         "def f(x): return lambda y: y + x",
     ),
+    "assignment inside": (
+        "def f(x): return [y * t for t in x if (y := t) is not None]",
+        "def f(x): return [y * t for t in x if (y := t) is None]",
+    ),
     "default inside": ("def f(x): return lambda y=x: y", "def f(x): return lambda y=1: y"),
     "what is handled": (
         "def f(x):\n try:\n  g()\n  h()\n except E: pass",

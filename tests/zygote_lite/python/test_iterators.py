@@ -212,3 +212,15 @@ def test_which_elements_cannot_be_the_same():
     assert _differ(1.0, "1")
     assert not _differ(1000.5, float("1000.5"))
     assert not _differ((1.0,), (2.0,))
+
+
+@pytest.mark.parametrize("start", ["", b"", bytearray()], ids=["str", "bytes", "bytearray"])
+def test_a_sum_of_texts_is_the_error_of_python(start):
+    def f(x):
+        return sum((x for _ in range(2)), start)
+
+    with pytest.raises(TypeError, match=r"sum\(\) can't sum") as plain:
+        f(1.0)
+    with pytest.raises(TypeError) as found:
+        gradient(f, 1.0)
+    assert str(found.value) == str(plain.value)

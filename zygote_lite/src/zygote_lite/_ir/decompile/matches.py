@@ -27,6 +27,7 @@ class Matched(Mark):
         copy: the slot of the same value whose pattern is matched first (`pattern as name`).
         rest: the variable that gets the rest of a mapping.
         at: parts by their places, from the end if these are negative.
+        is_copy: whether it is the copy of another.
     """
 
     made: Any = None
@@ -36,6 +37,7 @@ class Matched(Mark):
     copy: "Matched | None" = None
     rest: str | None = None
     at: dict[int, "Matched"] = field(default_factory=dict)
+    is_copy: bool = False
 
     def pattern(self) -> ast.pattern:
         if self.copy is not None:
@@ -206,7 +208,7 @@ class MatchStatements(ProtectedStatements):
             if op.name == "BRANCH":
                 is_none = op.value[0] == "none"
                 tested = s.stack.pop()
-                if isinstance(tested, Matched) and is_none:
+                if isinstance(tested, Matched) and is_none and tested.copy is None:
                     tested.made = lambda: ast.MatchSingleton(None)
                 elif not isinstance(tested, _Of) or is_none != (tested.what == "values"):
                     self.refuse(op, "in a pattern")
@@ -257,7 +259,7 @@ class MatchStatements(ProtectedStatements):
     def match_copy(self, op: Instruction, s: Progress) -> None:
         top = s.stack[-op.value]
         if op.value == 1 and isinstance(top, Matched) and top.made is None:
-            top.copy = Matched()
+            top.copy = Matched(is_copy=True)
             s.stack.append(top.copy)
         elif isinstance(top, _Of):
             s.stack.append(top)
@@ -370,6 +372,8 @@ class MatchStatements(ProtectedStatements):
         value = s.stack.pop()
         if isinstance(value, _Of):
             value.slot.rest = op.value
+        elif value.is_copy and value.made is None:
+            self.refuse(op, "an assignment")
         else:
             value.name = op.value
 

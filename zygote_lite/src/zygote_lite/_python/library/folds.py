@@ -29,6 +29,9 @@ def _sum(x: Any, /, start: Any = 0) -> Any:
 @handlers.desugared(builtins.sum)
 def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
     """Add user objects, and lists, by their own `+`."""
+    for y in (*start, *kws.values()):
+        if isinstance(y, str | bytes | bytearray):
+            sum((), y)  # raises what Python raises
     items = [*x, *start, *kws.values()] if type(x) in (list, tuple) else []
     if all(kind_of(y) == VALUE or isinstance(y, bool | np.bool_) for y in items):
         return None
