@@ -31,7 +31,7 @@ ZerosByTuple = dict[int, tuple[Any, Any]]
 _NOT_WRITTEN = {float, complex, np.float64, np.float32, np.complex128, np.complex64, type(None)}
 
 
-def is_whole(d: Any) -> bool:
+def has_no_none(d: Any) -> bool:
     """Return whether a cotangent has no `None` inside, as far as that is told quickly."""
     kind = type(d)
     if kind in WITHOUT_NONE:
@@ -40,7 +40,7 @@ def is_whole(d: Any) -> bool:
         d = d.values()
     elif kind is not tuple and kind is not list:
         return False
-    return all(map(is_whole, d))
+    return all(map(has_no_none, d))
 
 
 def zeros_to_read(x: Any) -> Any:

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from zygote_lite._cotangents.zeros import WITHOUT_NONE, is_whole
+from zygote_lite._cotangents.zeros import WITHOUT_NONE, has_no_none
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
 from zygote_lite._interface.pullbacks import TransformedPullback, code_for_pullback
@@ -215,7 +215,7 @@ def raw_value_and_gradient(f: Any, argnums: Argnums) -> Any:
 def _both_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the value and the gradient that transformed code gives, with zeros for `None`."""
     d = found[1]
-    if known.whole or type(d) in WITHOUT_NONE or is_whole(d):
+    if known.without_none or type(d) in WITHOUT_NONE or has_no_none(d):
         return found
     return found[0], _whole(d, known, function, given)
 
@@ -223,7 +223,7 @@ def _both_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
 def _second_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the gradient that transformed code gives, with zeros for `None`."""
     d = found[1]
-    if known.whole or type(d) in WITHOUT_NONE or is_whole(d):
+    if known.without_none or type(d) in WITHOUT_NONE or has_no_none(d):
         return d
     return _whole(d, known, function, given)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.zeros import filled, is_whole
+from zygote_lite._cotangents.zeros import filled, has_no_none
 from zygote_lite._interface.calls import PlainCalls, transformed_first
 from zygote_lite._interface.gradients import grad
 from zygote_lite._ir.frames import entry
@@ -181,7 +181,7 @@ def hvp(
 
 def _product_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the Hessian times a vector that transformed code gives, with zeros for `None`."""
-    return found if is_whole(found) else filled(found, given[known.active.index(True)])
+    return found if has_no_none(found) else filled(found, given[known.active.index(True)])
 
 
 jacrev = jacobian  # JAX's name for it

@@ -48,9 +48,9 @@ class _Pullback:
         return _Pullback(self.pull, self.count, tuple(needed))
 
 
-def _by_body(body: Any, is_whole: Any, *xs: Any, **options: Any) -> Any:
+def _by_body(body: Any, is_of_instances: Any, *xs: Any, **options: Any) -> Any:
     y, back = body(*xs, **options)
-    count = len(xs) + 1 - is_whole
+    count = len(xs) + 1 - is_of_instances
 
     def pull(dy: Any, needed: Any) -> Any:
         if back is None:
@@ -58,8 +58,10 @@ def _by_body(body: Any, is_whole: Any, *xs: Any, **options: Any) -> Any:
         if callable(back):
             cotangents = back(dy)
         else:
-            cotangents = _by_parts(back, dy, needed if is_whole or needed is None else needed[1:])
-        return cotangents if is_whole else (None, *cotangents)
+            cotangents = _by_parts(
+                back, dy, needed if is_of_instances or needed is None else needed[1:]
+            )
+        return cotangents if is_of_instances else (None, *cotangents)
 
     return y, _Pullback(pull, count)
 

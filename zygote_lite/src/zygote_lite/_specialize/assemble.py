@@ -59,7 +59,7 @@ class Specialized:
         telling: the cotangents that are not finite if any part of the reverse pass was not.
         exact: whether gradients that are not finite are the tape's too.
         structured: whether it has loops or branches, or writes to lists.
-        whole: whether no gradient that it returns is `None`, or may hold one.
+        without_none: whether no gradient that it returns is `None`, or may hold one.
         changed: the arrays among the arguments that it changes, whose new contents it returns.
         poles: whether tangents may meet a pole of a rule, of which NumPy would warn.
     """
@@ -75,7 +75,7 @@ class Specialized:
     telling: set[Value]
     exact: bool
     structured: bool
-    whole: bool
+    without_none: bool
     changed: list[str]
     poles: bool = False
 
@@ -159,13 +159,13 @@ def written(
         writer.indented(reverse)
     else:
         writer.block(reverse)
-    whole = False
+    without_none = False
     if isinstance(writer, CompiledWriter) and result is not None:
         values, ends = [], writer.checked(result, found)
     else:
         ends = _ends(writer, arguments, active, gradients, parameter is not None)
         flagged = [x for x, flag in zip(arguments, active, strict=True) if flag]
-        whole = all(_is_whole(x, gradients) for x in flagged)
+        without_none = all(_is_without_none(x, gradients) for x in flagged)
     given = ends if parameter is not None else [*values, *ends, *map(writer.expression, copies)]
     writer.line(f"return {', '.join(given)}")
     if parameter is not None and not inner:
@@ -173,7 +173,7 @@ def written(
         writer.line("", f"return {values[0]}, back")
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
-        {*found} if inputs.functions else telling(reverse, found), exact, structured, whole,
+        {*found} if inputs.functions else telling(reverse, found), exact, structured, without_none,
         [*builder.copies],
     )  # fmt: skip
 
@@ -241,18 +241,20 @@ def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | 
                     writer.renamed[x] = writer.namer(x.name)
 
 
-def _is_whole(x: Value, gradients: Gradients) -> bool:
+def _is_without_none(x: Value, gradients: Gradients) -> bool:
     """Return whether a gradient has no `None` where there may be a number, nor a list."""
     if x.read is not None:
         fields = vars(x.sample)
         parts = [x.read.get(name) for name, field in fields.items() if kind_of(field) != INERT]
         return bool(parts) and all(
-            part is not None and _is_whole(part, gradients) for part in parts
+            part is not None and _is_without_none(part, gradients) for part in parts
         )
     if x.fields is not None:
-        return bool(x.fields) and all(_is_whole(part, gradients) for part in x.fields.values())
+        return bool(x.fields) and all(
+            _is_without_none(part, gradients) for part in x.fields.values()
+        )
     if x.items is not None:
-        return bool(x.items) and all(_is_whole(part, gradients) for _, part in parts_of(x))
+        return bool(x.items) and all(_is_without_none(part, gradients) for _, part in parts_of(x))
     return gradients.get(x) is not None and not isinstance(x.fact, ListOf)
 
 

@@ -58,7 +58,7 @@ class Specializations:
         self.over = over
         self.made: tuple[Enter, ...] = ()
         self.enter: Enter = first_of(())
-        self.whole = True  # whether no gradient from here is `None`, or holds one
+        self.without_none = True  # whether no gradient from here is `None`, or holds one
         self.calls: dict[Any, int] = {}
         self.reasons: dict[Any, str] = {}
         self.uncompiled: set[Any] = set()
@@ -75,7 +75,9 @@ class Specializations:
         """Let calls go into the code itself, or through `watch` while a mode is on."""
         with watching.lock:
             # before the entry that needs it: another thread may call it at once
-            self.whole = self.whole and all(enter.__globals__["whole"] for enter in self.made)
+            self.without_none = self.without_none and all(
+                enter.__globals__["without_none"] for enter in self.made
+            )
             watched = watching.count and self.form != AS_RULE
             self.enter = functools.partial(watch, self) if watched else first_of(self.made)
 

@@ -217,7 +217,7 @@ def _with_own(
     if wanted:
         raise Unsound.WRITES_TO_GIVEN("it writes to arrays that are not its own yet")
     if builder.copies and any(
-        x.is_whole for x in [*arguments, *(x for x, _ in inputs.given.values())]
+        x.is_known_by_rule for x in [*arguments, *(x for x, _ in inputs.given.values())]
     ):
         raise Unsound.SHARED_WRITE("it writes to an argument, whose memory a sparse array may have")
     refuse_changed_rows(builder)

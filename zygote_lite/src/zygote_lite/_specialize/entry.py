@@ -105,7 +105,7 @@ def entered(
         "are_keys": are_keys, "Effects": Effects,
         "is_writable": is_writable, "reaches_active": reaches_active,
         **_DTYPES_BY_NAME, **made.inputs.bound, "raising": _RAISING,
-        "made_of": (text, str(made.text)), "whole": made.whole,
+        "made_of": (text, str(made.text)), "without_none": made.without_none,
         "caught": frozenset(made.inputs.caught), "changes": bool(changes),
         "guesses": made.inputs.guesses,
         "holders": {name: e for e, name in made.inputs.holders.items()},

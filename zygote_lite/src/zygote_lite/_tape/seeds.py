@@ -26,7 +26,7 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     within,
 )
-from zygote_lite._cotangents.zeros import filled, is_whole
+from zygote_lite._cotangents.zeros import filled, has_no_none
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.arguments import parameter_names
 from zygote_lite._tape.validate import describe, is_real_array
@@ -79,7 +79,7 @@ def with_zeros(
 
     Raises `TypeError` where an argument cannot have a gradient.
     """
-    if is_whole(found):
+    if has_no_none(found):
         return found
     entries = (found,) if is_single else found
     whole = tuple([filled(d, xs[number]) for number, d in zip(numbers, entries, strict=True)])

@@ -232,7 +232,8 @@ def _writing_call(builder: Builder, f: Any, xs: Values, kws: Options, stem: str)
     of = IN_PLACE.get(f) if is_hashable(f) else None
     if of is None or not xs or isinstance(xs[0].sample, list | dict | set):
         return None
-    if xs[0].is_array or xs[0].is_whole:  # statements `x += y` were taken by the interpreter
+    # statements `x += y` were taken by the interpreter
+    if xs[0].is_array or xs[0].is_known_by_rule:
         raise Unsound.WRITES_A_RESULT(
             f"it calls operator.{f.__name__}, which may change what it is given"
         )

@@ -146,9 +146,9 @@ def _set_errors(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Val
         builder.context = (*builder.context, saved)
         builder.settings = {**builder.settings, saved: None}
     else:
-        is_whole = kws.keys() == {*_PARTS} and all(isinstance(x, SavedErrors) for x in given)
+        is_complete = kws.keys() == {*_PARTS} and all(isinstance(x, SavedErrors) for x in given)
         is_last = builder.context[-1:] == (saved,) and {x.until for x in given} == {saved}
-        if xs or saved is None or not (is_whole and is_last):
+        if xs or saved is None or not (is_complete and is_last):
             raise Unsound.EFFECTS("it sets a state of floating-point errors that is not known")
         builder.context = saved.around or ()
         builder.settings = {x: now for x, now in builder.settings.items() if x is not saved}

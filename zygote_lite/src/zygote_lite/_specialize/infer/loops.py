@@ -262,7 +262,7 @@ def _turn(
         pairs = [pair for n in carried if n in end for pair in moves_to(names[n], end[n])]
         builder.note_moved([source for _, source in pairs])
         add_at_ends(loop.body, builder.origin, pairs, loop)
-    loop.is_whole = True
+    loop.is_closed = True
     return loop, ends, names
 
 

@@ -130,14 +130,14 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
             for kind in x.fact.classes:
                 other = [*given[:i], kind(1), *given[i + 1 :]]
                 found = find_rule(f, *other, ad=handed_in, **options)
-                if found is not rule and not _is_whole_among_complex(x, kind, rule):
+                if found is not rule and not _is_integer_among_complex(x, kind, rule):
                     raise Unsound.AMBIGUOUS_RULE(
                         "a number has one of several types, which take different rules"
                     )
     return rule
 
 
-def _is_whole_among_complex(x: Value, kind: type, rule: Any) -> bool:
+def _is_integer_among_complex(x: Value, kind: type, rule: Any) -> bool:
     """Return whether a class is that of a whole number in the place of complex ones, as at `z = 0`.
 
     There the partial derivatives for complex numbers are right, too.
@@ -153,7 +153,7 @@ def inactive(
     """Write a call that no gradient passes through; return its value."""
     if f is accumulate and builder.plain:
         raise NotSupported.RULE_FORM("a rule calls accumulate")
-    of_whole = any(x.is_whole for x in xs) and rule_of(f, xs, kws) is not None
+    of_whole = any(x.is_known_by_rule for x in xs) and rule_of(f, xs, kws) is not None
     if hasattr(f, "__code__") and not is_pure(f) and not of_whole:
         return _python(builder, f, xs, kws, stem)
     _held.refuse_inside([*xs, *kws.values()])

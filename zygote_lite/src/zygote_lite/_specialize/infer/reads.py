@@ -79,7 +79,7 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     """Write `x.name`, and return it."""
     if x.is_array:
         return array_attribute(builder, x, name)
-    if x.is_whole:
+    if x.is_known_by_rule:
         return attribute_of_whole(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)

@@ -131,8 +131,8 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     if not builder.wanted:  # else the memory may be the user's
         _try_store(x, index, value)
     index = snapshot(builder, index)
-    is_whole = index.is_constant and index.sample is ...
-    part = x if is_whole else builder.shapes.get((shape_root(x), key_of_part(index)))
+    is_everything = index.is_constant and index.sample is ...
+    part = x if is_everything else builder.shapes.get((shape_root(x), key_of_part(index)))
     alike = part is not None and shape_root(part) is shape_root(value)
     builder.out.append(StoreItem(builder.origin, x, index, value, alike, context=builder.context))
 

@@ -148,7 +148,7 @@ class Accumulator:
         root = list_root(x)
         if d is None or not root.active:
             return
-        if isinstance(d, Value) and root is x and self.is_whole(x, d):
+        if isinstance(d, Value) and root is x and self.is_only_cotangent(x, d):
             self.cotangents[x] = d
             self.owned.add(d)
             self.given.add(d)
@@ -163,7 +163,7 @@ class Accumulator:
         if not (value.is_constant and value.is_scalar and value.sample == 0):
             self.write(AddInto(self.origin, buffer, value, index, each=isinstance(d, Each)))
 
-    def is_whole(self, x: Value, d: Value) -> bool:
+    def is_only_cotangent(self, x: Value, d: Value) -> bool:
         """Return whether a list is the first cotangent of another, and of that one only."""
         return x not in self.cotangents and (d in self.owned or self.is_new(d))
 

@@ -57,7 +57,7 @@ class OfWrites(Accumulator):
             fact, sample = _number_of(node.array)
         d = self.computed(fact, sample, list.pop, buffer)
         self.builder.definitions[d].required = True
-        if node.value.is_array and buffer not in self.builder.whole:
+        if node.value.is_array and buffer not in self.builder.of_each_array:
             d = self.computed(fact, sample, zeros_or, d, node.value)
         if isinstance(node.value.fact, ListOf):
             self.cotangents[node.value] = d
@@ -104,8 +104,8 @@ class OfWrites(Accumulator):
 
     def is_whole_store(self, node: StoreItem) -> bool:
         """Return whether a store writes all of an array whose cotangent may be replaced."""
-        is_whole = node.index.is_constant and node.index.sample is ...
-        return is_whole and node.array.base is None and node.array not in self.outer
+        is_everything = node.index.is_constant and node.index.sample is ...
+        return is_everything and node.array.base is None and node.array not in self.outer
 
     def taken(self, node: StoreItem, at: Value, index: Value) -> Value | None:
         """Take the cotangent of what is stored from that of the array or list."""

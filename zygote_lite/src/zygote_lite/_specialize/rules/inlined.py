@@ -149,7 +149,7 @@ def _opaque(
     builder: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call of a rule that is not inlined, for its value and its pullback."""
-    if any(not (x.is_array or x.is_scalar or x.is_constant or x.is_whole) for x in xs):
+    if any(not (x.is_array or x.is_scalar or x.is_constant or x.is_known_by_rule) for x in xs):
         raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a structure")
     if not is_of_plugin(rule.body.__globals__):
         raise Unsound.EFFECTS(f"a call of the rule {rule.signature} on samples might have effects")

@@ -56,7 +56,7 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     """
     sample = tried(f, xs, kws)
     fact = fact_of(sample)
-    if type(fact) is Other and any(x.is_whole for x in xs):
+    if type(fact) is Other and any(x.is_known_by_rule for x in xs):
         fact = _of_whole(f, xs, kws, sample)
     if type(fact) is Other and isinstance(sample, np.ndarray | complex | np.complexfloating):
         raise NotSupported.VALUE_TYPE(f"a value is {_described(sample)}")
@@ -89,7 +89,7 @@ def _of_whole(f: Any, xs: list[Value], kws: dict[str, Value], sample: Any) -> Fa
     fact = whole_fact(sample)
     if fact is None:
         return fact_of(sample)
-    settled = (x.is_whole or (
+    settled = (x.is_known_by_rule or (
         isinstance(x.fact, Scalar) and len(x.fact.classes) == 1) for x in xs)  # fmt: skip
     if kws or f not in _KEEPING or not all(settled):
         raise NotSupported.VALUE_TYPE(f"a {type(sample).__name__} is made")

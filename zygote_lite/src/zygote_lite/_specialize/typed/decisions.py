@@ -87,15 +87,19 @@ def _is_of_one_float_type(x: Value) -> bool:
 
 
 _BY_TYPE: dict[Any, Callable[[Value], bool]] = {
-    **dict.fromkeys((np.ndim, np.isscalar), lambda x: x.is_array or x.is_scalar or x.is_whole),
+    **dict.fromkeys(
+        (np.ndim, np.isscalar), lambda x: x.is_array or x.is_scalar or x.is_known_by_rule
+    ),
     **dict.fromkeys(
         (np.iscomplexobj, np.isrealobj),
         lambda x: (
-            x.is_whole
+            x.is_known_by_rule
             or ((x.is_array or x.is_scalar) and is_complex(x.fact) == may_be_complex(x.fact))
         ),
     ),
-    **dict.fromkeys((np.shape, np.size), lambda x: x.has_no_axes or x.is_scalar or x.is_whole),
+    **dict.fromkeys(
+        (np.shape, np.size), lambda x: x.has_no_axes or x.is_scalar or x.is_known_by_rule
+    ),
     np.result_type: lambda x: x.is_array or _is_of_one_float_type(x),
     **dict.fromkeys(
         (len, bool, operator.truth, operator.not_),

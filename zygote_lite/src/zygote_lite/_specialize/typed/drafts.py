@@ -141,7 +141,7 @@ class Draft:
         self.assigned: set[Value] = set()  # those that are assigned to after that
         self.unsettled: set[Value] = set()  # those that the paths assign to which are joined now
         self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
-        self.whole: set[Value] = set()  # cotangents of lists of arrays, one for each array
+        self.of_each_array: set[Value] = set()  # cotangents of lists of arrays, one for each array
         self.context = NOWHERE  # what `with` has set
         self.settings: dict[Any, Any] = {}  # of globals: what they held, and what they hold
         self.rehearsed = False  # whether a function that calls itself is written without that

@@ -129,7 +129,7 @@ class Loop(Node):
         outs: the same after the loop.
         outer: the loop around, if any.
         tape: the name of the list that saves the residuals of each iteration.
-        is_whole: whether the body is written to its end, so that nothing is made there any more.
+        is_closed: whether the body is written to its end, so that nothing is made there any more.
     """
 
     target: Value | None
@@ -140,7 +140,7 @@ class Loop(Node):
     outer: "Loop | None"
     tape: Value | None = None
     record: list[Value] = field(default_factory=list)
-    is_whole: bool = False
+    is_closed: bool = False
 
 
 @dataclass(eq=False)

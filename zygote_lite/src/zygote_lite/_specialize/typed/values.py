@@ -86,7 +86,7 @@ class Value:
         return isinstance(self.fact, Scalar)
 
     @property
-    def is_whole(self) -> bool:
+    def is_known_by_rule(self) -> bool:
         """Whether it is known to rule sets as a whole, as a sparse array."""
         return isinstance(self.fact, KnownByRules)
 

@@ -69,7 +69,7 @@ def may_be_held(builder: Builder, x: Value) -> bool:
     """Return whether a value is a structure that can be held from here on."""
     if not builder.held or x.items is None or type(x.sample) not in _MUTABLE:
         return False
-    return x in builder.homes and not (x.scope is not None and x.scope.is_whole)
+    return x in builder.homes and not (x.scope is not None and x.scope.is_closed)
 
 
 # -- making them -------------------------------------------------------------------------------

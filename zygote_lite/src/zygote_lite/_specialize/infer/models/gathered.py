@@ -171,7 +171,7 @@ class GatherRule:
         result = Result(self.x.fact, zeros(self.x.sample))
         d = builder.write(result, f, given, {}).target
         d.fresh = True
-        builder.whole.add(d)
+        builder.of_each_array.add(d)
         return [d]
 
 

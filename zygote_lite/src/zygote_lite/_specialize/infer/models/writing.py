@@ -185,8 +185,8 @@ def _put_masked(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Val
 
 def _as_truths(builder: Builder, mask: Value) -> Value:
     """Return a mask whose entries are truth values."""
-    is_whole = mask.is_array and mask.sample.dtype.kind in "iu"
-    return builder.apply(operator.ne, [mask, constant(0)]) if is_whole else mask
+    is_integer = mask.is_array and mask.sample.dtype.kind in "iu"
+    return builder.apply(operator.ne, [mask, constant(0)]) if is_integer else mask
 
 
 def _place_values(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
