@@ -36,12 +36,10 @@ def _of(*functions: Any) -> Callable[[Any], Any]:
 )  # fmt: skip
 def _carried(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     """Build, or take apart, what entries are carried along in."""
-    xs = tuple(map(_known_count, xs)) if f in (intrinsics.build_slice, range, slice) else xs
-    for x in xs:
-        if type(x) is Tracer and f not in (intrinsics.build_list, intrinsics.build_tuple):
-            if f is intrinsics.build_slice or f in (range, slice):
-                raise NotBatched(f"{where()}: a {name_of(f)} depends on the batch")
-            x = [y for y, _ in run.iterate(x, None)]
+    if f in (intrinsics.build_slice, range, slice):
+        xs = tuple(map(_known_count, xs))
+        if any(type(x) is Tracer for x in xs):
+            raise NotBatched(f"{where()}: a {name_of(f)} depends on the batch")
     if f not in (intrinsics.build_list, intrinsics.build_tuple, intrinsics.build_slice):
         xs = tuple([_iterable(run, x) for x in xs])
     y = f(*xs, **kws)

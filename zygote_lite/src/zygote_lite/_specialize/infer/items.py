@@ -81,22 +81,16 @@ def array_attribute(builder: Builder, x: Value, name: str) -> Value:
     if name == "flags" and x.fresh and builder.is_own(x):
         return constant(OwnFlags())
     if name in ("real", "imag") and fact.dtype.kind == "c":
-        return part_of_complex(builder, x, name)
+        return computed_attribute(builder, x, name)
     if name not in ("T", "mT", "shape", "size"):
         raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of an array")
-    f = attribute_of(name)
-    if x.active and builder.follows and name in ("T", "mT"):
-        return active(builder, f, [x], {}, "")
-    known = ("attribute", name, x)
-    if known not in builder.known:
-        builder.known[known] = builder.operation(f, [x]).target
-    return builder.known[known]
+    return computed_attribute(builder, x, name)
 
 
-def part_of_complex(builder: Builder, x: Value, name: str) -> Value:
-    """Write `x.real` or `x.imag` of a complex number or array: of an array, a view."""
+def computed_attribute(builder: Builder, x: Value, name: str) -> Value:
+    """Write `x.real`, `x.T` or another attribute that is computed: once, where it is inactive."""
     f = attribute_of(name)
-    if x.active and builder.follows:
+    if x.active and builder.follows and name not in ("shape", "size"):
         return active(builder, f, [x], {}, "")
     known = ("attribute", name, x)
     if known not in builder.known:

@@ -14,7 +14,7 @@ from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settle
 from zygote_lite._specialize.infer.items import (
     array_attribute,
     attribute_of_number,
-    part_of_complex,
+    computed_attribute,
 )
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
 from zygote_lite._specialize.infer.iteration.written import GlobalOf
@@ -97,7 +97,7 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     if name in fields:  # of what a call gives as a whole
         return builder.apply(operator.getitem, [x, constant(fields.index(name))])
     if isinstance(x.fact, Scalar) and may_be_complex(x.fact) and name in ("real", "imag"):
-        return part_of_complex(builder, x, name)
+        return computed_attribute(builder, x, name)
     if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
         return x
     if is_of_numpy(x):

@@ -1,10 +1,12 @@
 """What folds containers that are held, sorts them, or makes an array of them."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from zygote_lite._python.library.folds import folded
 from zygote_lite._specialize.infer.held import lists as _lists
 from zygote_lite._specialize.infer.held import new_lists as _new_lists
 from zygote_lite._specialize.infer.held.containers import (
@@ -48,14 +50,7 @@ def sum_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
 
 
 def product_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
-    return None if kws else builder.inline(product, xs, {})
-
-
-def product(xs: Any, start: Any = 1) -> Any:
-    """Stand for `math.prod`."""
-    for x in xs:
-        start = start * x
-    return start
+    return None if kws else builder.inline(folded, [constant(operator.mul), *xs, constant(1)], {})
 
 
 def extreme_of(f: Any) -> Callable[..., Value | None]:

@@ -14,6 +14,7 @@ from zygote_lite._specialize.infer.held.containers import (
     note_item,
     shadow,
 )
+from zygote_lite._specialize.infer.iteration.in_python import list_of_all
 from zygote_lite._specialize.infer.iteration.known import Several, known_items
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -42,8 +43,7 @@ def slot_in(builder: Builder, x: Value) -> Slot:
 
 def list_length(builder: Builder, x: Value) -> Value:
     """Write `len(x)`."""
-    found = builder.write(Result(ONE_INT.fact, max(1, len(x.sample))), len, [x], {}).target
-    return found
+    return builder.write(Result(ONE_INT.fact, max(1, len(x.sample))), len, [x], {}).target
 
 
 def share_items(builder: Builder, x: Value, y: Value) -> None:
@@ -157,18 +157,10 @@ def listed(builder: Builder, x: Value, hinted: bool = False) -> Value:
         return new_contents(builder, op, list, {ANY: slot})
     if isinstance(x.sample, Several | Iterator) or x.is_array or x.contents is not None:
         builder.iterators.pop(x, None)
-        return hold(builder, builder.inline(in_list, [x], {}))
+        return hold(builder, builder.inline(list_of_all, [x], {}))
     if x.is_object:
         return listed(builder, builder.iterator(x, hinted))
     raise NotSupported.ITERATION(f"it makes a list of a {type(x.sample).__name__}")
-
-
-def in_list(items: Any) -> list[Any]:
-    """Return a list of what an iterable gives."""
-    found = []
-    for one in items:
-        found.append(one)
-    return found
 
 
 def _display_of(builder: Builder, items: list[Value]) -> Value:
