@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import copy
+import functools
 import inspect
 import multiprocessing
 import pickle
@@ -114,6 +115,10 @@ def test_what_has_no_name_is_refused():
     for f in (grad(lambda x: x), grad(grad(lambda x: x * x))):
         with pytest.raises((pickle.PicklingError, AttributeError), match=r"grad\("):
             pickle.dumps(f)
+    for f in (grad(functools.partial(loss, y=3.0)), jit(functools.partial(loss, y=3.0))):
+        assert "(partial object; " in repr(f)
+        with pytest.raises((pickle.PicklingError, AttributeError), match="cloudpickle pickles it"):
+            pickle.dumps(f)
 
 
 def test_functions_of_one_name_are_told_apart():
@@ -141,9 +146,10 @@ def test_cloudpickle_takes_functions_by_value():
     f = grad(lambda x: local(x) * k)
     for _ in range(4):  # transformed code is not taken along
         assert f(2.0) == 36.0
-    again = pickle.loads(cloudpickle.dumps([f, value_and_grad(local), hessian(local)]))
+    held = grad(functools.partial(lambda k, x: k * x, 5.0))
+    again = pickle.loads(cloudpickle.dumps([f, value_and_grad(local), hessian(local), held]))
     for _ in range(4):
-        assert [g(2.0) for g in again] == [36.0, (12.0, 12.0), 6.0]
+        assert [g(2.0) for g in again] == [36.0, (12.0, 12.0), 6.0, 5.0]
 
 
 def test_tangents_and_trees_are_pickled():

@@ -33,8 +33,10 @@ def by_name(maker: Maker) -> Maker:
         if known is not None and getattr(known, _FROM) is f and "argnum" not in options:
             return known
         made = maker(f, *more, **options)
+        made.__module__ = __name__
+        unnamed = f"{maker.__name__}({type(f).__name__} object; cloudpickle pickles it)"
+        made.__qualname__ = name or unnamed
         if name:
-            made.__module__, made.__qualname__ = __name__, name
             setattr(made, _FROM, f)
             made._repr_html_ = functools.partial(str, _html_of_made(name))
             _kept_by_name[name] = made
