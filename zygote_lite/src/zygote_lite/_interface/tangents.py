@@ -43,6 +43,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
     The derivative has the shape and the structure of the value. It is zero where the value does not
     depend on an argument that has a tangent. The cost does not grow with the number of arguments.
+    Transformed code for it is made at the first call, and keeps nothing of a loop; the tape does.
     Raises `TypeError` if a tangent does not fit its argument. (JAX's `jvp`; ChainRules' `frule`
     returns the same pair.)
     """
