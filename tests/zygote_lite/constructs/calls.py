@@ -7,7 +7,7 @@ import math
 import operator
 import types
 from collections import Counter, namedtuple
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -490,6 +490,17 @@ def dataclasses(x, y):
     b.at.append(x * y)
     c = replace(b, mass=y)
     return b.energy * b.at[0] + c.energy * c.at[0]
+
+
+@works("`astuple`, `asdict`, `fields`, `is_dataclass`", (0.5, 0.6))
+def dataclasses_taken_apart(x, y):
+    v = Vector(x * y, x)
+    inner = Body(y, [v, x])
+    a, b = astuple(v)
+    mass, (at, last), speed = astuple(inner)
+    parts = asdict(replace(v, y=a))
+    total = sum(getattr(v, f.name) for f in fields(v) if f.init)
+    return total * parts["y"] + at[0] * last * mass + b * speed * is_dataclass(v) + is_dataclass(x)
 
 
 @works("frozen dataclasses, cached properties", (0.5, 0.6))

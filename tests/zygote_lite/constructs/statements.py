@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from typing import NamedTuple
 
 import numpy as np
 import scipy.special
@@ -17,6 +18,19 @@ SCALE = 1.7
 def _(x):
     """Stand for what programs call `_`, such as `gettext`."""
     return x * 5.0
+
+
+class Ahead(NamedTuple):
+    """A pattern's class: it has `__match_args__`."""
+
+    along: float
+    across: float
+
+
+class Turned(NamedTuple):
+    """Another one."""
+
+    angle: float
 
 
 @works("`if` / `elif` / `else`", (1.5,), (0.5,), (-0.5,))
@@ -654,6 +668,19 @@ def match_classes(x):
     match Pair(x * x, x):
         case Pair(a, b=b):
             return a * b
+
+
+@works("`match`: named tuples", (0.5,))
+def match_named_tuples(x):
+    for step in (Ahead(x, 1.0), Turned(x * x), Ahead(2.0, x), None):
+        match step:
+            case Ahead(along, across=y) if y < 3.0:
+                x = x + along * y
+            case Turned(angle):
+                x = x * angle
+            case _:
+                x = x * 2.0
+    return x
 
 
 @works("walrus", (0.5,))

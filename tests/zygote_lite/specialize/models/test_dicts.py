@@ -540,3 +540,30 @@ def test_jit_warns_of_a_dict_that_it_does_not_take():
 
     with pytest.warns(RuntimeWarning, match="f runs uncompiled: an argument is no number, array"):
         assert jit(f)({1: 2.0}) == 4.0
+
+
+def of_unpacked(p):
+    a, b = p.values()
+    (k, _), (name, *_) = p, p.items()
+    first, *rest = [*p.values(), a * 2.0]
+    scale = math.hypot(*[y.sum() for y in (*p.values(),)]) + len(name)
+    return (a * b * p[k]).sum() + (rest[-1] * scale + first * len([*p.keys(), *p.items()])).sum()
+
+
+def test_views_of_dicts_are_unpacked():
+    p = {"w": np.array([0.5, -0.3]), "b": np.array([0.7, 1.1])}
+    testing.forget(of_unpacked)
+    assert testing.why_recorded(of_unpacked, p) is None
+    for given in (p, {"b": p["b"], "w": p["w"] * 2.0}, {"one": p["w"], "other": p["b"]}):
+        with testing.transformed_only():
+            y, d = value_and_grad(of_unpacked)(given)
+        with testing.recorded_only():
+            right = value_and_grad(of_unpacked)(given)
+        assert y == right[0] == of_unpacked(given)
+        assert d.keys() == given.keys()
+        for key in d:
+            np.testing.assert_allclose(d[key], right[1][key], rtol=1e-13)
+    for given in ({"w": p["w"]}, {**p, "c": p["w"]}):
+        for _ in range(4):
+            with pytest.raises(ValueError, match="unpack"):
+                value_and_grad(of_unpacked)(given)

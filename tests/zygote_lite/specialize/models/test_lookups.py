@@ -197,3 +197,57 @@ def test_rounded_to_a_whole_number():
     for x in (100.3, 10.2, 200.1):
         assert_transformed(turned, x)
     assert assert_agreement(turned, (100.3,), (10.2,), (np.float64(200.1),))
+
+
+def test_an_attribute_that_a_class_gets_and_loses():
+    class Plain:
+        rate = 2.0
+
+    class Derived(Plain):
+        pass
+
+    def f(x):
+        y = x * 3.0 if hasattr(Derived, "slope") else x
+        y = y * (5.0 if hasattr(float, "imag") and not hasattr(np.ndarray, "slope") else 7.0)
+        return y * getattr(Derived, "rate", 1.0) + x * getattr(Derived, "slope", 0.5)
+
+    assert_transformed(f, 0.5)
+    expected = [5.0 * 2.0 + 0.5]
+    for change, slope in (
+        (lambda: setattr(Plain, "slope", 11.0), 3.0 * 5.0 * 2.0 + 11.0),
+        (lambda: setattr(Plain, "slope", 13.0), 3.0 * 5.0 * 2.0 + 13.0),
+        (lambda: delattr(Plain, "rate"), 3.0 * 5.0 * 1.0 + 13.0),
+        (lambda: setattr(Derived, "rate", 4.0), 3.0 * 5.0 * 4.0 + 13.0),
+        (lambda: delattr(Plain, "slope"), 5.0 * 4.0 + 0.5),
+    ):
+        assert value_and_grad(f)(0.5) == (f(0.5), pytest.approx(expected[-1]))
+        change()
+        for _ in range(4):
+            assert value_and_grad(f)(0.5) == (f(0.5), pytest.approx(slope))
+        expected.append(slope)
+
+
+def test_an_attribute_of_a_class_whose_metaclass_computes_it():
+    class Meta(type):
+        def __getattr__(cls, name):
+            return 3.0 if name == "slope" else super().__getattr__(name)
+
+    class Computed(metaclass=Meta):
+        pass
+
+    class Gives:
+        def __get__(self, x, kind):
+            raise AttributeError
+
+    class Refusing:
+        slope = Gives()
+
+    def f(x):
+        return x * x * (2.0 if hasattr(Computed, "slope") else 1.0)
+
+    def g(x):
+        return x * x * (2.0 if hasattr(Refusing, "slope") else 1.0)
+
+    for _ in range(4):
+        assert value_and_grad(f)(0.5) == (0.5, 2.0)
+        assert value_and_grad(g)(0.5) == (0.25, 1.0)

@@ -135,7 +135,7 @@ def _of_views(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) 
     if f is operator.contains:
         return builder.apply(f, [all_taken(builder, x), *xs[1:]], kws)
     given = [builder.iterator(x) if isinstance(x.sample, View) else x for x in xs]
-    if f is next or hasattr(f, "__code__"):
+    if f is next or (hasattr(f, "__code__") and f not in _USING_UP):
         return None
     return of_iterators(builder, f, given, kws)
 

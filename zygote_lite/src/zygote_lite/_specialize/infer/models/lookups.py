@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.infer.models.classes import ABSENT, FUNCTIONS, of_class, settle
 from zygote_lite._specialize.infer.models.dicts import is_plain_key
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.decisions import classes_of
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Local, Lookup
-from zygote_lite._specialize.typed.values import Value, constant
+from zygote_lite._specialize.typed.values import Value, constant, made_class
 
+_STAYS_IMMUTABLE = 1 << 8  # `Py_TPFLAGS_IMMUTABLETYPE`
 STAYING = (types.ModuleType, types.BuiltinFunctionType, type, np.ufunc)
 
 
@@ -71,7 +73,7 @@ def method_of_lookup(builder: Builder, x: Value, name: str, xs: list[Value]) -> 
 
 
 def by_known_name(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
-    """Return `getattr` or `hasattr` of a number, an array or a module, by a name that is known.
+    """Return `getattr` or `hasattr` of a number, an array, a module or class, by a known name.
 
     The text that documents a function is known, too.
     """
@@ -92,6 +94,13 @@ def by_known_name(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
         if len(answers) > 1:
             raise Unsound.CLASS("a number is of one of several classes")
         (there,) = answers
+    elif isinstance(x.sample, type) and type(x.sample) is type and made_class(x.sample) is None:
+        found = of_class(x.sample, name.sample)
+        if not x.sample.__flags__ & _STAYS_IMMUTABLE:
+            if hasattr(type(found), "__get__") and not isinstance(found, FUNCTIONS):
+                return None  # it may raise
+            settle(builder.inputs, x.sample)
+        there = found is not ABSENT or hasattr(type, name.sample)
     else:
         return None
     if f is hasattr:

@@ -6,6 +6,7 @@ other attributes do not matter. An object is identified by the variable that the
 """
 
 import abc
+import dataclasses
 import enum
 import functools
 import io
@@ -47,6 +48,7 @@ from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _OF_OBJECT = ("__init__", "__setattr__", "__delattr__")
+_OF_DATACLASSES = (dataclasses.Field, type(dataclasses._FIELD))  # type: ignore[attr-defined]
 _MOST_ITEMS_FROM_OUTSIDE = 256  # items of structures from outside
 
 
@@ -60,6 +62,9 @@ def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
 
 def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, stem: str) -> Value:
     """Return an object or a structure that is read from outside."""
+    if isinstance(x, _OF_DATACLASSES):
+        inputs.guard(expression, x)
+        return constant(x)
     if type(x) in GENERATORS:
         return generator_from_outside(builder, x, expression, stem)
     rows = given_rows(builder, x, expression, stem)

@@ -1,5 +1,6 @@
 """Operators and builtins of objects of user classes: calls of their special methods."""
 
+import collections
 import copy
 import dataclasses
 import functools
@@ -42,6 +43,7 @@ _OF_ONE: dict[Any, str] = {
 }  # fmt: skip
 
 
+_FIELD_OF_NAMED = type(collections.namedtuple("One", "field").field)  # type: ignore[attr-defined]
 _CLASS_GIVEN = {len: int, float: float, int: int}
 
 
@@ -278,6 +280,8 @@ def has_attribute(builder: Builder, x: Value, name: str) -> bool:
     if of_class(kind, "__getattr__") is not ABSENT:
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     found = of_class(kind, name)
+    if is_named(x) and type(found) is _FIELD_OF_NAMED and name in (x.fields or {}):
+        return True
     plain = isinstance(found, (*FUNCTIONS, classmethod, staticmethod, Descriptor))
     if hasattr(type(found), "__get__") and not plain:  # its getter may raise, or write
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")

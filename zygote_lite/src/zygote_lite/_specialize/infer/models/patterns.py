@@ -73,8 +73,10 @@ _OF_ONE_PART = (int, float, str, bool, list, tuple, dict)  # `float(x)` names th
 
 def _matches_class(builder: Builder, xs: list[Value]) -> Value:
     x, kind, spec = xs
-    names = _attributes_asked_for(builder, x, kind, spec.sample)
     found = builder.apply(isinstance, [x, kind])
+    if found.is_constant and not found.sample:
+        return found
+    names = _attributes_asked_for(builder, x, kind, spec.sample)
     if found.is_constant and found.sample and names:
         there = [builder.apply(hasattr, [x, constant(name)]) for name in names]
         return constant(all(answer.sample for answer in there))
