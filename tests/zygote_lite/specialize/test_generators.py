@@ -6,9 +6,11 @@ import math
 import operator
 
 import numpy as np
+import pytest
 
 from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.oracles import assert_agreement
+from zygote_lite import testing, value_and_grad
 
 A = np.array
 V = A([0.3, -0.5, 0.8])
@@ -285,3 +287,45 @@ def test_is_recorded_and_right(f, choices):
 @programs.for_each(BY_PATH)
 def test_a_path_is_transformed_by_itself(f, choices):
     assert assert_agreement(f, *choices, argnums=(0,))
+
+
+def growing(x, n):
+    y = x
+    for _ in range(n):
+        y = y * 1.1
+        yield y
+        y = y + 0.01
+    yield y * 3.0
+
+
+def left_early(x, limit):
+    s = 0.0
+    for y in growing(x, 6):
+        if y > limit:
+            s = s + 2.0 * y
+            break
+        s = s + y * y
+    return s
+
+
+def left_deep_inside(x, limit):
+    s = 0.0
+    for y in growing(x, 6):
+        if y > limit:
+            if y > 2.0 * limit:
+                break
+            s = s + y * y
+        else:
+            s = s + math.sin(y)
+    return s
+
+
+@pytest.mark.parametrize("limit", [0.4, 0.9, 5.0])
+@pytest.mark.parametrize("f", [left_early, left_deep_inside])
+def test_a_loop_over_a_generator_is_left(f, limit):
+    differentiated, h = value_and_grad(f), 1e-6
+    for _ in range(3):
+        found = differentiated(0.6, limit)[1]
+        numeric = (f(0.6 + h, limit) - f(0.6 - h, limit)) / (2 * h)
+        np.testing.assert_allclose(found, numeric, rtol=1e-6)
+    assert testing.programs(f)

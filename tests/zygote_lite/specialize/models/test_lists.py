@@ -634,3 +634,27 @@ def test_a_tuple_of_a_list_of_any_length_is_a_tuple():
 
     for _ in range(4):
         assert value_and_grad(f)(2.0, 4) == (24.0, 24.0)
+
+
+def squares_of_both(xs, ys):
+    s = 0.0
+    for v in xs + ys:
+        s += v * v
+    return s
+
+
+def powers_repeated(x, n):
+    s = 0.0
+    for v in [x, x * x] * n:
+        s += v * v
+    return s
+
+
+def test_lists_of_any_length_are_joined_and_repeated():
+    xs, ys = numbers(80), numbers(90)
+    with testing.transformed_only():
+        value, (dxs, dys) = value_and_grad(squares_of_both, (0, 1))(xs, ys)
+        found = value_and_grad(powers_repeated)(0.5, 50)
+    np.testing.assert_allclose(value, np.sum(np.square(xs + ys)))
+    np.testing.assert_allclose(dxs + dys, 2.0 * np.array(xs + ys))
+    np.testing.assert_allclose(found, (50 * (0.25 + 0.0625), 50 * (2 * 0.5 + 4 * 0.125)))
