@@ -44,12 +44,20 @@ def total(y):
     return number
 
 
+def written_out(f, xs, options, i):
+    """Return the total of a call as a function of one argument: in a tuple all would be active."""
+    names = [f"a{j}" for j in range(len(xs))]
+    call = ", ".join([*("x" if j == i else name for j, name in enumerate(names)), "**options"])
+    made = eval(f"lambda f, total, options, {', '.join(names)}: lambda x: total(f({call}))")
+    return made(f, total, options, *xs)
+
+
 def judge(f, xs, options, i, step):
     """Return whether the second derivative by an argument is right along a step, and its values."""
-    x, before, after = xs[i], xs[:i], xs[i + 1 :]
+    x, of_argument = xs[i], written_out(f, xs, options, i)
 
     def slope(x):
-        found = gradient(lambda x: total(f(*before, x, *after, **options)), x)[0]
+        found = gradient(of_argument, x)[0]
         return 0.0 if found is None else total(found)
 
     def difference(h):

@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 from scipy.linalg import lapack
 
-from zygote_lite import gradient
+from zygote_lite import gradient, hessian
 
 ONES, EYE = np.ones((3, 3)), np.eye(3)
 WEIGHTS = np.cos(np.arange(9.0)).reshape(3, 3)
@@ -22,6 +22,18 @@ def test_zeros_and_ties():
     with np.errstate(divide="ignore"):  # SciPy's own
         (dx,) = gradient(lambda x: linalg.norm(x, -1), np.array([1.0, 2.0, 0.0]))
     np.testing.assert_array_equal(dx, np.zeros(3))
+
+
+def test_second_derivatives_of_the_determinant_of_singular_matrices():
+    for a in (RANK_TWO, np.outer([1.0, 2.0, 0.0], [0.0, 1.0, -1.0])):
+        steps = np.eye(9).reshape(9, 3, 3)
+        # it is a polynomial that is linear in each entry
+        expected = [
+            [linalg.det(a + s + t) - linalg.det(a + s) - linalg.det(a + t) for t in steps]
+            for s in steps
+        ]
+        found = hessian(lambda x: linalg.det(x.reshape(3, 3)))(a.ravel())
+        np.testing.assert_allclose(found, expected, atol=1e-13)
 
 
 def test_repeated_values():

@@ -1,5 +1,7 @@
 """Legendre functions and spherical harmonics, against differences."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import special as sp
@@ -19,6 +21,18 @@ def test_degree_zero_has_slopes_at_the_ends():
         assert slope == pytest.approx(6.0)
 
 
-def test_a_second_derivative_has_none():
-    with pytest.raises(NotImplementedError, match="no third derivative"):
-        rrule(sp.legendre_p, 3, np.array([0.3]), diff_n=2)
+@pytest.mark.parametrize("x", [-1.0, 1.0, 1 - 1e-12])
+def test_third_derivatives_at_the_ends(x):
+    n = 6
+    slope = rrule(sp.legendre_p, n, x, diff_n=2)[1](np.array([0.0, 0.0, 1.0]))[2]
+    exact = math.factorial(n + 3) / math.factorial(n - 3) / 48  # DLMF 18.6.1 and 18.9.19
+    assert slope == pytest.approx(x * exact, rel=1e-9)
+
+
+def test_third_derivatives_of_large_degree():
+    mpmath = pytest.importorskip("mpmath")
+    for n, x in ((40, 0.97), (41, -0.3)):
+        slope = rrule(sp.legendre_p, n, x, diff_n=2)[1](np.array([0.0, 0.0, 1.0]))[2]
+        with mpmath.workdps(40):
+            exact = mpmath.diff(lambda x, n=n: mpmath.legendre(n, x), x, 3)
+        assert slope == pytest.approx(float(exact), rel=1e-10)

@@ -142,8 +142,34 @@ def cofactors_by_singular_values(a):
     """Return the conjugated cofactors of a matrix that may be singular."""
     u, s, vh = svd_of(a)
     others = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :])
-    phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
-    return phase * ((u * np.prod(others, axis=-1)[..., None, :]) @ vh)
+    return phase_of(u, vh) * ((u * np.prod(others, axis=-1)[..., None, :]) @ vh)
+
+
+def phase_of(u, vh):
+    """Return the conjugated determinant of the unitary factors."""
+    return conjugate(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+
+
+def products_but_two(s):
+    """Return a matrix of the products of all entries but two, with a diagonal of zeros."""
+    n = s.shape[-1]
+    found = np.zeros((*s.shape, n), s.dtype)
+    for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        kept = (np.arange(n) != i) & (np.arange(n) != j)
+        found[..., i, j] = found[..., j, i] = np.prod(s[..., kept], axis=-1)
+    return found
+
+
+@rule(cofactors_by_singular_values)
+def _(a: np.ndarray):
+    def pullback(dy):
+        u, s, vh = svd_of(a)
+        inner = phase_of(u, vh) * (vh @ adjoint(dy) @ u)
+        but_two = products_but_two(s)
+        on_diagonal = np.sum(but_two * diagonal(inner)[..., None, :], axis=-1)
+        return (project(u @ (diagonal_matrix(on_diagonal) - but_two * inner) @ vh, a),)
+
+    return cofactors_by_singular_values(a), pullback
 
 
 def pinv_cotangent(dy, x, y):

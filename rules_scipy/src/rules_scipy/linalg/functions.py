@@ -1,6 +1,7 @@
 """Functions of matrices, such as the exponential and the square root.
 
-The adjoint of the derivative of `f` at `A` is the derivative at `A^H`. It is a block of `f` of
+The adjoint of the derivative of `f` at `A` is the derivative of `conj(f(conj(z)))`, which but on a
+branch cut is `f`, at `A^H`. It is a block of `f` of
 twice the size (Higham 2008, 3.2): `f([[A, E], [0, A]])` has the derivative along `E` above its
 diagonal.
 """
@@ -9,7 +10,13 @@ import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.shared.batches import of_stacks
-from rules_scipy.shared.linear.matrices import ArrayLike, adjoint, refuse_singular
+from rules_scipy.shared.linear.matrices import (
+    ArrayLike,
+    adjoint,
+    conjugate,
+    refuse_singular,
+    transpose,
+)
 from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project, stop_gradient
 
@@ -40,6 +47,14 @@ def along(f, a, e):
     return scale * f(blocks(a, e / scale))[..., :n, n:]
 
 
+def adjoint_along(f, a, dy):
+    """Return the adjoint of the derivative of `f` at `a`, applied to `dy`.
+
+    Conjugated twice, which matters on a branch cut: of matrices with negative eigenvalues.
+    """
+    return conjugate(along(f, transpose(np.asarray(a)), conjugate(np.asarray(dy))))
+
+
 def undrawn(f):
     """Return a function that leaves the random state of NumPy alone: estimates of norms draw."""
 
@@ -63,7 +78,7 @@ def declare(f):
         def pullback(dy):
             if has_branch_point:
                 refuse_singular(A, f.__name__)
-            return (project(along(inner, adjoint(np.asarray(A)), np.asarray(dy)), A),)
+            return (project(adjoint_along(inner, A, dy), A),)
 
         return f(A), pullback
 
@@ -91,8 +106,22 @@ def _(A: ArrayLike):
     return y, pullback
 
 
-@rule(sl.fractional_matrix_power, refuses={"t": "it is by the logarithm, which logm has"})
+def refuse_imaginary(slope):
+    """Raise `LinAlgError` where real powers are next to complex ones: of negative eigenvalues."""
+    if np.any(np.abs(np.imag(slope)) > 1e-6 * np.max(np.abs(slope), initial=0.0)):
+        raise sl.LinAlgError(
+            "a whole power of a matrix with a negative eigenvalue has no gradient by the power: "
+            "the powers beside it are complex"
+        )
+
+
+rule.constant(refuse_imaginary)
+
+
+@rule(sl.fractional_matrix_power)
 def _(A: ArrayLike, t: float):
+    y = sl.fractional_matrix_power(A, t)
+
     def by_matrix(dy):
         if t != int(t):
             refuse_singular(A, "a broken power")
@@ -100,9 +129,16 @@ def _(A: ArrayLike, t: float):
         def power(a):
             return undrawn(sl.fractional_matrix_power)(a, t)
 
-        return project(along(power, adjoint(np.asarray(A)), np.asarray(dy)), A)
+        return project(adjoint_along(power, A, dy), A)
 
-    return sl.fractional_matrix_power(A, t), (by_matrix, None)
+    def by_power(dy):
+        refuse_singular(A, "a power")
+        slope = undrawn(sl.logm)(A) @ y
+        if np.isrealobj(y):
+            refuse_imaginary(slope)
+        return project(np.sum(np.conj(slope) * dy), t)
+
+    return y, (by_matrix, by_power)
 
 
 @rule(sl.expm_frechet)

@@ -22,23 +22,58 @@ def lpmv_slope(m, v, x):
     return np.where(degree_zero, plain, ((v + m) * (v - m + 1) * down - up) / (2 * root))
 
 
-def refuse_third(diff_n):
-    """Refuse the derivative of a second derivative, which SciPy does not have."""
-    if diff_n >= 2:
-        raise NotImplementedError(
-            "Legendre functions with diff_n=2 have no rule: SciPy has no third derivative"
-        )
+def by_argument(f, orders, z, options, diff_n, third):
+    """Return the value and the pullback by the last argument, from one derivative more.
 
-
-def by_argument(f, orders, z, options, diff_n):
-    """Return the value and the pullback by the last argument, from one derivative more."""
-    refuse_third(diff_n)
+    SciPy has two of them; `third` computes another one from both and the value.
+    """
 
     def pullback(dy):
-        slope = f(*orders, z, **options, diff_n=diff_n + 1)[1:]
+        y = f(*orders, z, **options, diff_n=min(diff_n + 1, 2))
+        slope = y[1:] if diff_n < 2 else np.concatenate([y[1:], third(*y)[None]])
         return project(dy * np.conj(slope), z)
 
     return f(*orders, z, **options, diff_n=diff_n), (*(None for _ in orders), pullback)
+
+
+def degrees_of(f, n, z):
+    """Return the degrees of the entries of the value: an array of all up to `n`, or `n` itself."""
+    return np.reshape(np.arange(n + 1), (-1, *(1 for _ in np.shape(z)))) if has_all(f) else n
+
+
+def orders_of(f, n, m, z):
+    """Return the degrees and orders of the entries of the value; the negative orders are last."""
+    if not has_all(f):
+        return n, m
+    orders = np.concatenate([np.arange(m + 1), np.arange(-m, 0)])
+    behind = [1 for _ in np.shape(z)]
+    return np.reshape(np.arange(n + 1), (-1, 1, *behind)), np.reshape(orders, (-1, *behind))
+
+
+def has_all(f):
+    """Return whether a function gives the values of all degrees up to a number."""
+    return f.__name__.endswith("_all")
+
+
+def third_by_equation(n, m, z, w, slope, curvature):
+    """Return the third derivative by the argument: 14.2.2, differentiated."""
+    rest = 1 - z * z
+    inner = (n * (n + 1) - 2 - m * m / rest) * slope
+    return (4 * z * curvature - inner + 2 * m * m * z / rest**2 * w) / rest
+
+
+def third_by_angle(n, m, theta, w, slope, curvature):
+    """Return the third derivative by the polar angle: 14.30.2, differentiated."""
+    cot, square = np.cos(theta) / np.sin(theta), 1 / np.sin(theta) ** 2
+    inner = (n * (n + 1) - (m * m + 1) * square) * slope
+    return -cot * curvature - inner - 2 * m * m * cot * square * w
+
+
+def third_of_polynomial(n, z, w, slope, curvature):
+    """Return the third derivative of Legendre polynomials (18.9.19)."""
+    if np.iscomplexobj(z):
+        return third_by_equation(n, 0, z, w, slope, curvature)
+    return 15 * sp.eval_gegenbauer(n - 3, 3.5, z)
 
 
 def declare_of_degree(f):
@@ -46,7 +81,9 @@ def declare_of_degree(f):
 
     @rule(f, refuses={"n": INTEGER})
     def _(n: object, z: Numeric, *, diff_n=0):
-        return by_argument(f, (n,), z, {}, diff_n)
+        degrees = degrees_of(f, n, z)
+        third = lambda *y: third_of_polynomial(degrees, z, *y)
+        return by_argument(f, (n,), z, {}, diff_n, third)
 
 
 def declare_associated(f):
@@ -55,7 +92,8 @@ def declare_associated(f):
     @rule(f, refuses={"n": INTEGER, "m": INTEGER})
     def _(n: object, m: object, z: Numeric, *, branch_cut=2, norm=False, diff_n=0):
         options = {"branch_cut": branch_cut, "norm": norm}
-        return by_argument(f, (n, m), z, options, diff_n)
+        third = lambda *y: third_by_equation(*orders_of(f, n, m, z), z, *y)
+        return by_argument(f, (n, m), z, options, diff_n, third)
 
 
 def declare_spherical(f):
@@ -63,7 +101,8 @@ def declare_spherical(f):
 
     @rule(f, refuses={"n": INTEGER, "m": INTEGER})
     def _(n: object, m: object, theta: Numeric, *, diff_n=0):
-        return by_argument(f, (n, m), theta, {}, diff_n)
+        third = lambda *y: third_by_angle(*orders_of(f, n, m, theta), theta, *y)
+        return by_argument(f, (n, m), theta, {}, diff_n, third)
 
 
 def declare_harmonics(f):
@@ -71,17 +110,20 @@ def declare_harmonics(f):
 
     @rule(f, refuses={"n": INTEGER, "m": INTEGER})
     def _(n: object, m: object, theta: Numeric, phi: Numeric, *, diff_n=0):
-        refuse_third(diff_n)
-
         def slopes(dy):
-            _, *more = f(n, m, theta, phi, diff_n=diff_n + 1)
+            y = f(n, m, theta, phi, diff_n=min(diff_n + 1, 2))
+            more = y[1:]
+            if diff_n == 2:
+                shape = np.broadcast_shapes(np.shape(theta), np.shape(phi))
+                orders = orders_of(f, n, m, np.empty(shape))
+                more = *more, third_of_harmonics(*orders, theta, *y)
             given = dy if diff_n else (dy,)
             found = [None, None]
             for j in range(2):
                 for i, (d, slope) in enumerate(zip(given, more, strict=True)):
                     if d is not None:
                         product = d * np.conj(slope[..., j])
-                        total = np.sum(product, axis=-1) if i else product
+                        total = np.sum(product, axis=(-1, -2)[:i]) if i else product
                         found[j] = total if found[j] is None else found[j] + total
             return found
 
@@ -92,6 +134,15 @@ def declare_harmonics(f):
             return None if found[1] is None else project(found[1], phi)
 
         return f(n, m, theta, phi, diff_n=diff_n), (slopes, (None, None, by_theta, by_phi))
+
+
+def third_of_harmonics(n, m, theta, w, slope, curvature):
+    """Return the third derivatives by both angles: that by `phi` is a factor of `m i`."""
+    by_phi = 1j * np.expand_dims(m, (-1, -2)) * curvature
+    at_first = third_by_angle(n, m, theta, w, slope[..., 0], curvature[..., 0, 0])
+    first = np.stack([at_first, by_phi[..., 0, 0]], axis=-1)
+    by_theta = np.stack([first, by_phi[..., 0, :]], axis=-1)
+    return np.stack([by_theta, by_phi], axis=-1)
 
 
 for f in (sp.legendre_p, sp.legendre_p_all):

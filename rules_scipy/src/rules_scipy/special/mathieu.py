@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.eigenvalues import mathieu_a_slope, mathieu_b_slope
 from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER, PARAMETER
 from rulescore import RuleSet
@@ -14,10 +15,10 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.mathieu")
 DEGREE = math.pi / 180
 
 rule.scalar(sp.mathieu_a, refuses={"m": INTEGER})(
-    lambda m, q: (None, value_by_parameter(sp.mathieu_cem, m, q))
+    lambda m, q, out: (None, mathieu_a_slope(m, q, out))
 )
 rule.scalar(sp.mathieu_b, refuses={"m": INTEGER})(
-    lambda m, q: (None, value_by_parameter(sp.mathieu_sem, m, q))
+    lambda m, q, out: (None, mathieu_b_slope(m, q, out))
 )
 
 by_argument = {"refuses": {"m": INTEGER, "q": PARAMETER}}
@@ -43,15 +44,3 @@ def angular(a, q, x, y):
 def radial(a, q, x, y):
     """Return the derivatives of a modified function and its derivative (28.20.1)."""
     return y[1], (a - 2 * q * np.cosh(2 * x)) * y[0]
-
-
-def value_by_parameter(f, m, q):
-    """Return the derivative of a characteristic value: twice the mean of `cos(2x) f(x)**2`.
-
-    It is that of a perturbed eigenvalue; the trapezoidal rule is exact up to rounding.
-    """
-    points = 256 + 8 * int(np.max(m, initial=0))
-    x = np.arange(points) * (360 / points)
-    square = f(np.expand_dims(m, -1), np.expand_dims(q, -1), x)[0] ** 2
-    mean = np.sum(square * np.cos(2 * DEGREE * x), axis=-1) / np.sum(square, axis=-1)
-    return 2 * mean

@@ -7,39 +7,41 @@ derivatives in the first digits.
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.eigenvalues import mean_square
 from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER, PARAMETER
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.spheroidal")
 
-POINTS, WEIGHTS = np.polynomial.legendre.leggauss(64)
 ORDERS = {"m": INTEGER, "n": INTEGER}
 by_argument = {"refuses": {**ORDERS, "c": PARAMETER}}
 with_value = {"refuses": {**ORDERS, "c": PARAMETER, "cv": PARAMETER}}
 
 rule.scalar(sp.pro_cv, refuses=ORDERS)(
-    lambda m, n, c: (None, None, 2 * c * mean_square(sp.pro_ang1, m, n, c))
+    lambda m, n, c, out: (None, None, 2 * c * mean_square(m, n, c * c, out))
 )
 rule.scalar(sp.obl_cv, refuses=ORDERS)(
-    lambda m, n, c: (None, None, -2 * c * mean_square(sp.obl_ang1, m, n, c))
+    lambda m, n, c, out: (None, None, -2 * c * mean_square(m, n, -c * c, out))
 )
 
 
-def declare_sequence(f, angular, sign):
+def declare_sequence(f, sign):
     """Declare the characteristic values of the degrees from `m` to `n`."""
 
     @rule(f, refuses=ORDERS)
     def _(m: object, n: object, c: float):
+        y = f(m, n, c)
+
         def by_c(dy):
-            means = [mean_square(angular, m, k, c) for k in range(int(m), int(n) + 1)]
-            return project(np.sum(dy * (2 * sign * c * np.array(means))), c)
+            means = mean_square(m, np.arange(int(m), int(n) + 1), sign * c * c, y)
+            return project(np.sum(dy * (2 * sign * c * means)), c)
 
-        return f(m, n, c), (None, None, by_c)
+        return y, (None, None, by_c)
 
 
-declare_sequence(sp.pro_cv_seq, sp.pro_ang1, 1)
-declare_sequence(sp.obl_cv_seq, sp.obl_ang1, -1)
+declare_sequence(sp.pro_cv_seq, 1)
+declare_sequence(sp.obl_cv_seq, -1)
 several_outputs(rule, sp.pro_ang1, sp.pro_rad1, **by_argument)(
     None, None, None, lambda m, n, c, x, y: slopes(m, c * c, sp.pro_cv(m, n, c), x, y)
 )
@@ -70,9 +72,3 @@ def imaginary(m, square, cv, x, y):
     """Return the derivatives of an oblate radial function, which is one of `i x`."""
     rest = 1 + x * x
     return y[1], (-2 * x * y[1] + (cv - square * x * x - m * m / rest) * y[0]) / rest
-
-
-def mean_square(f, m, n, c):
-    """Return the mean of `x**2`, weighted by the square of an angular function."""
-    square = f(*(np.expand_dims(x, -1) for x in (m, n, c)), POINTS)[0] ** 2
-    return square @ (WEIGHTS * POINTS**2) / (square @ WEIGHTS)

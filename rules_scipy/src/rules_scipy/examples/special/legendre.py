@@ -7,7 +7,7 @@ from rules_scipy.special.legendre import rule
 
 X = np.array([-0.6, 0.4])
 rule.example(sp.lpmv, np.array([[0], [1], [2]]), 3, X)
-for d in (0, 1):
+for d in (0, 1, 2):
     rule.example(sp.legendre_p, 3, X, diff_n=d)
     rule.example(sp.legendre_p_all, 2, X, diff_n=d)
     for f in (sp.sph_legendre_p, sp.sph_legendre_p_all):

@@ -199,7 +199,7 @@ def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
         raise Unsound.EFFECTS(f"a call of {f.__name__} on samples might have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
         raise NotSupported.RULE_OPERAND("a structure is given to a function of a rule")
-    return builder.operation(f, xs, kws, stem, certain=True).target
+    return builder.operation(f, xs, kws, stem).target
 
 
 def simplified(f: Any, xs: list[Value]) -> Value | None:
