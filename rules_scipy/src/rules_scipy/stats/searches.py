@@ -1,4 +1,4 @@
-"""What SciPy finds by searching: the powers that make a sample most normal, and parameters.
+"""What SciPy finds by searching: powers that make a sample most normal, expectiles, and parameters.
 
 A power is where the derivative of a criterion by it vanishes, and has the derivative of an implicit
 function. The criterion is of the transformed sample: half the logarithm of its variance and the
@@ -40,6 +40,35 @@ def _(x: ArrayLike, brack=None):
     sign = np.where(sample < 0, -1.0, 1.0)
     slopes = implicit(y, sign, 1 + abs(sample), np.where(sample < 0, 2 - y, y), "mle")
     return y, lambda dy: (project(dy * slopes, x),)
+
+
+@rule(stats.expectile)
+def _(a: ArrayLike, *, weights=None):
+    y, (by_sample, _) = expectile(a, 0.5, weights)
+    return y, (by_sample,)
+
+
+@rule(stats.expectile)
+def _(a: ArrayLike, alpha: Numeric, *, weights=None):
+    return expectile(a, alpha, weights)
+
+
+def expectile(a, alpha, weights):
+    """Return an expectile, and pullbacks by the sample and the level (Newey and Powell 1987)."""
+    y = stats.expectile(a, alpha, weights=weights)
+    if np.ndim(y):  # of rows, from SciPy 1.18 on
+        raise NotImplementedError("scipy.stats.expectile has a rule for one value")
+    sample = np.asarray(a)
+    given = 1.0 if weights is None else np.asarray(weights)
+    sides = np.broadcast_to(given * np.where(sample <= y, 1 - alpha, alpha), sample.shape)
+
+    def by_sample(dy):
+        return project(dy * sides / np.sum(sides), a)
+
+    def by_level(dy):
+        return project(dy * np.sum(given * np.abs(sample - y)) / np.sum(sides), alpha)
+
+    return y, (by_sample, by_level)
 
 
 def implicit(power, sign, x, exponent, method):
