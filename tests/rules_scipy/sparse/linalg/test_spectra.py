@@ -8,7 +8,7 @@ from scipy.sparse import linalg as spl
 from rulescore.testing import check_rrule
 from tests.rules_scipy.sparse_systems import DATA, WHOLE, N, W, agrees, matrix, symmetric
 from tests.rules_scipy.tiers import differences
-from zygote_lite import DifferentiationError, gradient
+from zygote_lite import DifferentiationError, grad, gradient
 
 
 def test_examples(example):
@@ -76,3 +76,20 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda v: spl.svds(matrix(v), 1, **START)[0][0, 0], eye)
     with pytest.raises(DifferentiationError, match="has no rule for M"):
         gradient(lambda v: np.real(spl.eigs(matrix(v), 2, sp.eye_array(N))[0][0]), DATA)
+
+
+MOVES = np.cos(np.add.outer(np.arange(5.0), np.arange(5.0)))
+TURNS = np.cos(np.arange(25.0)).reshape(5, 5)
+SYMMETRIC = np.diag([1.0, 2.0, 4.0, 7.0, 9.0])
+TWICE = {
+    "eigs": lambda t: np.sum(np.real(spl.eigs(sp.csr_array(SYMMETRIC + t * TURNS), k=2)[0]) ** 3),
+    "eigsh": lambda t: np.sum(spl.eigsh(sp.csr_array(SYMMETRIC + t * MOVES), k=2)[1] ** 4),
+    "svds": lambda t: np.sum(spl.svds(sp.csr_array(SYMMETRIC[:4] + t * TURNS[:4]), k=1)[0] ** 4),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_second_derivatives_of_values_and_vectors(name):
+    f, t, h = TWICE[name], 1.3, 1e-4
+    expected = (grad(f)(t + h) - grad(f)(t - h)) / (2 * h)
+    assert grad(grad(f))(t) == pytest.approx(expected, rel=1e-5)

@@ -107,12 +107,20 @@ def bordered(a, w, v, d, dw):
         factors = spl.splu(system.tocsc())
     except RuntimeError:
         factors = None
-    pivots = None if factors is None else np.abs(factors.U.diagonal())
-    if pivots is None or np.min(pivots) <= NEAR * np.max(pivots):
+    refuse_singular_border(factors)
+    return factors.solve(np.append(d, -dw).astype(system.dtype))[:-1]
+
+
+def refuse_singular_border(factors):
+    """Raise `LinAlgError` where the system for the change of a vector is singular."""
+    pivots = np.zeros(1) if factors is None else np.abs(factors.U.diagonal())
+    if np.min(pivots) <= NEAR * np.max(pivots):
         raise np.linalg.LinAlgError(
             "the vector of an eigenvalue that is repeated has no derivative"
         )
-    return factors.solve(np.append(d, -dw).astype(factors.U.dtype))[:-1]
+
+
+rule.constant(refuse_singular_border)
 
 
 @rule(spl.eigs)
