@@ -77,3 +77,26 @@ def test_what_has_not_converged_is_refused():
 def one_way(v):
     a = matrix(v)
     return spl.LinearOperator((N, N), lambda x: a @ x)
+
+
+@pytest.mark.parametrize("solve", [spl.lsqr, spl.lsmr])
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5)])  # with damp it need not have full rank
+def test_damped_least_squares(solve, shape):
+    generator = np.random.default_rng(3)
+    a, b = generator.normal(size=shape), generator.normal(size=shape[0])
+    weights, tight = generator.normal(size=shape[1]), {"atol": 1e-14, "btol": 1e-14}
+
+    def exact(a, b, damp):
+        return weights @ np.linalg.solve(a.T @ a + damp**2 * np.eye(len(a.T)), a.T @ b)
+
+    expected = gradient(exact, a, b, 0.7)
+    for form in (np.asarray, sp.csr_array):
+        by_position = lambda a, b, damp, form=form: weights @ solve(form(a), b, damp, **tight)[0]
+        by_name = lambda a, b, damp, form=form: weights @ solve(form(a), b, damp=damp, **tight)[0]
+        for f in (by_position, by_name):
+            for found, due in zip(gradient(f, a, b, 0.7), expected, strict=True):
+                np.testing.assert_allclose(found, due, rtol=1e-8, atol=1e-10)
+    fixed = gradient(lambda b: weights @ solve(a, b, damp=0.7, **tight)[0], b)[0]
+    np.testing.assert_allclose(fixed, expected[1], rtol=1e-8, atol=1e-10)
+    with pytest.raises(DifferentiationError, match="no rule for x0 with damp"):
+        gradient(lambda b: solve(a, b, 0.7, x0=np.ones(shape[1]))[0][0], b)

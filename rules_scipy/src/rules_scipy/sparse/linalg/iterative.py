@@ -122,36 +122,60 @@ def least_squares_by(f, done):
     """Declare the rule of a solver of least squares with a matrix of full column rank."""
 
     @rule(f)
-    def _(A: Sparse | np.ndarray, b: np.ndarray, damp=0.0, *, _f=f, **options):
-        if damp != 0:
-            raise NotImplementedError(f"scipy.sparse.linalg.{_f.__name__} has no rule for damp")
-        y = _f(A, b, damp, **options)
-        tight = {"atol": 1e-13, "btol": 1e-13} | {k: options[k] for k in options if k == "conlim"}
-
-        def cotangents(dy):
-            if any(d is not None for d in dy[1:]):
-                raise NotImplementedError(
-                    f"of scipy.sparse.linalg.{_f.__name__} only the solution carries a gradient"
-                )
-            refuse_unsolved(_f, 0 if y[1] in done else y[1])
-            dx = np.zeros_like(y[0]) if dy[0] is None else dy[0]
-            s = _f(adjoint_of(A), dx, **tight)[0]
-            if np.linalg.norm(adjoint_of(A) @ s - dx) > 1e-7 * np.linalg.norm(dx):
-                raise np.linalg.LinAlgError(
-                    f"scipy.sparse.linalg.{_f.__name__} has solved a system whose columns are "
-                    "dependent: its solution has no derivative"
-                )
-            return s, _f(A, s, **tight)[0]
-
-        def by_a(shared):
-            s, w = shared
-            left = np.stack([b - A @ y[0], -s], axis=1)
-            return by_matrix(A, left, np.stack([w, y[0]], axis=1))
-
-        def by_b(shared):
-            return project(shared[0], b)
-
+    def _(A: Sparse | np.ndarray, b: np.ndarray, *, damp=0.0, **options):
+        y, (cotangents, (by_a, by_b, _)) = fitted(f, done, A, b, damp, options)
         return y, (cotangents, (by_a, by_b))
+
+    @rule(f)
+    def _(A: Sparse | np.ndarray, b: np.ndarray, damp: float, **options):
+        return fitted(f, done, A, b, damp, options)
+
+
+def fitted(f, done, A, b, damp, options):
+    """Return the value of a solver for least squares, and pullbacks by all that is given.
+
+    With `damp` it solves a system with as many rows more, `damp` times the identity.
+    """
+    if damp != 0 and options.get("x0") is not None:
+        raise NotImplementedError(f"scipy.sparse.linalg.{f.__name__} has no rule for x0 with damp")
+    y = f(A, b, damp, **options)
+    tight = {"atol": 1e-13, "btol": 1e-13} | {k: options[k] for k in options if k == "conlim"}
+    whole = damped(A, damp) if damp != 0 else A
+
+    def cotangents(dy):
+        if any(d is not None for d in dy[1:]):
+            raise NotImplementedError(
+                f"of scipy.sparse.linalg.{f.__name__} only the solution carries a gradient"
+            )
+        refuse_unsolved(f, 0 if y[1] in done else y[1])
+        dx = np.zeros_like(y[0]) if dy[0] is None else dy[0]
+        s = f(adjoint_of(whole), dx, **tight)[0]
+        if np.linalg.norm(adjoint_of(whole) @ s - dx) > 1e-7 * np.linalg.norm(dx):
+            raise np.linalg.LinAlgError(
+                f"scipy.sparse.linalg.{f.__name__} has solved a system whose columns are "
+                "dependent: its solution has no derivative"
+            )
+        return s[: len(b)], f(whole, s, **tight)[0]
+
+    def by_a(shared):
+        s, w = shared
+        left = np.stack([b - A @ y[0], -s], axis=1)
+        return by_matrix(A, left, np.stack([w, y[0]], axis=1))
+
+    def by_b(shared):
+        return project(shared[0], b)
+
+    def by_damp(shared):
+        return project(-2 * damp * np.sum(np.real(np.conj(shared[1]) * y[0])), damp)
+
+    return y, (cotangents, (by_a, by_b, by_damp))
+
+
+def damped(a, damp):
+    """Return a matrix with the rows of `damp` times the identity below it."""
+    if isinstance(a, np.ndarray):
+        return np.vstack([a, damp * np.eye(a.shape[1])])
+    return sp.vstack([a, damp * sp.eye_array(a.shape[1])]).tocsr()
 
 
 least_squares_by(spl.lsqr, (1, 2, 4, 5))
