@@ -153,3 +153,22 @@ def test_defaults_that_are_written_are_refused():
 
     with pytest.raises(DifferentiationError, match=r"the defaults of .*by_keyword"):
         gradient(f, 3.0)
+
+
+FUNCTIONS = []
+
+
+def value_of_the_last():
+    return FUNCTIONS[-1]()
+
+
+@pytest.mark.parametrize("store", [FUNCTIONS.append, lambda f: FUNCTIONS.__setitem__(0, f)])
+def test_a_closure_is_stored_where_nothing_active_was_found(store):
+    def f(x):
+        FUNCTIONS[:] = [lambda: 1.0]
+        before = value_of_the_last() * value_of_the_last()
+        store(lambda: x * 1.0)
+        return before * value_of_the_last() * x
+
+    with recorded_only():
+        assert gradient(f, 3.0) == (6.0,)

@@ -97,3 +97,19 @@ def test_calls_in_a_module_without_a_name():
         gradient(space["of_hook"], 1.5)
     with pytest.warns(RuntimeWarning, match="of_effect runs uncompiled"):
         exec("assert jit(of_effect)(3.0) == 0.0", space)
+
+
+ANNOTATED = """
+def f(x):
+    def g(a: float, b: int = 2, *, c: str = "s") -> float:
+        return a * b
+    kinds = g.__annotations__
+    return g(x) * (3.0 if kinds["b"] is int else 1.0) * len(kinds)
+"""
+
+
+def test_a_function_inside_has_its_annotations():
+    variables = {}
+    exec(ANNOTATED, variables)
+    with testing.recorded_only():
+        assert gradient(variables["f"], 2.0) == (24.0,)

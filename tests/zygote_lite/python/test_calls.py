@@ -4,6 +4,7 @@ import pytest
 
 from rulescore import RuleSet
 from zygote_lite import grad
+from zygote_lite.testing import recorded_only
 
 
 def solve(x, args=(), tol=0.1):
@@ -43,3 +44,32 @@ def test_a_keyword_that_is_given_twice_is_the_error_of_python():
     for _ in range(3):
         with pytest.raises(TypeError, match="multiple values for keyword argument 'by'"):
             grad(lambda x: scaled(x, by=x, **{"by": 2.0}))(1.5)
+
+
+def test_the_reflected_division_with_a_remainder_swaps_its_operands():
+    def f(x):
+        return float.__rdivmod__(x, 7.5)[1] + 10.0 * float.__divmod__(x, 0.75)[1]
+
+    with recorded_only():
+        assert grad(f)(2.0) == 7.0  # 7.5 - 3 x, and x - 1.5
+
+
+def test_an_operator_of_one_operand_calls_the_method_of_the_class():
+    class Signed:
+        def __init__(self, x):
+            self.x = x
+
+        def __neg__(self):
+            return Signed(-3.0 * self.x)
+
+        def __pos__(self):
+            return Signed(2.0 * self.x)
+
+        def __invert__(self):
+            return Signed(5.0 * self.x)
+
+    def f(x):
+        return (+Signed(x)).x * (-Signed(x)).x + (~Signed(x)).x
+
+    with recorded_only():
+        assert grad(f)(2.0) == -19.0  # of -6 x^2 + 5 x

@@ -95,6 +95,19 @@ def test_a_length_that_may_be_left_open_is_not_taken_for_known():
             np.testing.assert_array_equal(gradient(f, x, n)[0], 2.0 * x)
 
 
+@pytest.mark.parametrize("sizes", [(6, 2, 6), (2, 6, 2)])
+def test_an_axis_that_takes_what_is_left_may_have_one_entry(sizes):
+    z = np.arange(6.0).reshape(3, 2)
+
+    def f(x):
+        return np.sum(np.reshape(x, (-1, 2)) * z)
+
+    for size in sizes * 2:
+        want = z.ravel() if size == 6 else np.sum(z, axis=0)
+        for _ in range(2):
+            np.testing.assert_array_equal(gradient(f, np.ones(size))[0], want)
+
+
 def test_a_sum_over_the_axes_that_were_stretched_is_written():
     def f(x, y):
         return np.sum(x * y)

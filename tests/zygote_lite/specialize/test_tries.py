@@ -836,3 +836,18 @@ def raises_in_each_iteration(x, k):
 @pytest.mark.parametrize("f", [raises_in_an_iteration_of_some, raises_in_each_iteration])
 def test_what_raises_on_a_path_does_not_always_raise(f):
     assert_agreement(f, (2.0, 3), (6.0, 3), (2.0, 0), argnums=(0,))
+
+
+def test_which_class_an_error_is_asked_for_may_change_in_a_loop():
+    def f(x, n):
+        kind = ValueError
+        for _ in range(n):
+            try:
+                raise ValueError
+            except Exception as error:
+                x = x * (2.0 if isinstance(error, kind) else 3.0)
+            kind = TypeError
+        return x
+
+    for _ in range(4):
+        assert value_and_grad(f)(2.0, 3) == (36.0, 18.0)

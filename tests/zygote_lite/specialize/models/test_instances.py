@@ -971,3 +971,17 @@ def test_a_class_may_be_given_another_name():
     found = [value_and_grad(f)(2.0) for _ in range(3)]
     Other.__name__ = "Longer"
     assert [*found, value_and_grad(f)(2.0)] == [(10.0, 5.0)] * 3 + [(12.0, 6.0)]
+
+
+def test_an_abstract_class_has_no_objects():
+    class Bare(Shape):
+        def __init__(self, x):
+            self.x = x
+
+    def f(x):
+        return Bare(x).x * 2.0
+
+    assert testing.why_recorded(f, 2.0) is not None
+    for _ in range(4):
+        with pytest.raises(TypeError, match="abstract"):
+            value_and_grad(f)(2.0)
