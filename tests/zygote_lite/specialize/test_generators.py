@@ -10,7 +10,7 @@ import pytest
 
 from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.oracles import assert_agreement
-from zygote_lite import testing, value_and_grad
+from zygote_lite import gradient, testing, value_and_grad
 
 A = np.array
 V = A([0.3, -0.5, 0.8])
@@ -329,3 +329,36 @@ def test_a_loop_over_a_generator_is_left(f, limit):
         numeric = (f(0.6 + h, limit) - f(0.6 - h, limit)) / (2 * h)
         np.testing.assert_allclose(found, numeric, rtol=1e-6)
     assert testing.programs(f)
+
+
+def multiples(x, n):
+    for i in range(n):
+        yield x * i
+
+
+def in_a_second_loop(x, n):
+    rest, s = multiples(x, n), 0.0
+    for v in rest:
+        if v > 3.0:
+            break
+        s += v
+    for v in rest:
+        s += 10.0 * v
+    return s
+
+
+def by_one_and_by_sums(x, n):
+    rest, s = multiples(x, n), 0.0
+    for v in rest:
+        if v > 3.0:
+            break
+        s += v
+    return s + 7.0 * next(rest, 50.0 * x) + 100.0 * sum(rest)
+
+
+@pytest.mark.parametrize(("f", "slopes"), [(in_a_second_loop, (116.0, 6.0)),
+                                           (by_one_and_by_sums, (641.0, 356.0))])  # fmt: skip
+def test_what_is_left_of_a_generator_when_a_loop_ends_early(f, slopes):
+    for _ in range(4):
+        assert gradient(f, 0.9, 7)[0] == pytest.approx(slopes[0])
+        assert gradient(f, 0.1, 4)[0] == pytest.approx(slopes[1])

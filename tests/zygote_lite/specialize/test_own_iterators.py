@@ -277,3 +277,34 @@ def test_what_is_left_of_an_iterator_after_a_loop_that_may_end_early():
 
     for least in (2.0, 1.0, 2.0):
         assert_agreement(f, ([1.0, 2.0, 3.0, 4.0], least), argnums=(0,))
+
+
+def test_an_iterator_that_a_loop_has_left_or_ended():
+    def left(xs, least):
+        it = iter(xs)
+        first = next(it)
+        for x in it:
+            if x > least:
+                break
+        return next(it, 10.0) * first
+
+    def in_two_loops(xs, least):
+        it = iter(xs)
+        a = next(it)
+        for x in it:
+            if x > least:
+                break
+            a = a * x
+        else:
+            a = a * 7.0
+        for y in it:
+            a = a + y * y
+        return a
+
+    xs = [1.0, 2.0, 3.0, 4.0]
+    for f, least, slope in (
+        (left, 2.5, [4.0, 0.0, 0.0, 1.0]), (left, 9.0, [10.0, 0.0, 0.0, 0.0]),
+        (in_two_loops, 2.5, [2.0, 1.0, 0.0, 8.0]), (in_two_loops, 9.0, [168.0, 84.0, 56.0, 42.0]),
+    ):  # fmt: skip
+        for _ in range(4):
+            assert [d or 0.0 for d in gradient(f, xs, least)[0]] == slope

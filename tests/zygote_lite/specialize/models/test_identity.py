@@ -86,3 +86,14 @@ def test_whether_a_variable_is_an_argument_depends_on_the_path():
     for c, slope in ((-1, 2.0), (1, 6.0)):  # code that the first path made must not answer
         for _ in range(3):
             assert gradient(f, np.array([3.0]), c)[0].tolist() == [slope]
+
+
+def test_whether_an_argument_is_another_that_may_be_none():
+    def f(x, y):
+        z = x * 1.0
+        return np.sum(x * (2.0 if x is y else 3.0) * (1.0 if z is x else 5.0)) * (y is None or 7.0)
+
+    x = np.ones(2)
+    for y, slope in ((x, 70.0), (np.ones(2), 105.0), (None, 15.0)) * 2:
+        for _ in range(3):
+            assert value_and_grad(f)(x, y)[1].tolist() == [slope] * 2

@@ -133,7 +133,8 @@ def _of_iterator(
         return _unrolled(builder, s, target, it, body, env, after)
     lose(it)  # nobody else may ask it meanwhile
     done = iterate(builder, s, target, source, body, env, after)
-    if done is not None and is_false(done.get(s.left)):
+    # a flag that nobody reads later is not carried: it is what it was before the loop
+    if done is not None and (not s.left or (s.left in after and is_false(done.get(s.left)))):
         end(it)
     return done
 

@@ -62,7 +62,8 @@ def written_into(
     builder.generators += 1
     names = _names_elsewhere(lowered, own, kind, builder.generators) | {IS_LEFT: s.left}
     frame = frame_of(x, lowered, own)
-    inner = _Elsewhere(names, frame, target, body, s.left).block(lowered.body)
+    moved = _Elsewhere(names, frame, target, body, s.left)
+    inner = moved.block(lowered.body)
     x.fields = {STATE: LOST}  # while it runs, nobody else may ask it
     env = {**env, **{names[name]: value for name, value in own.items()}}
     used = {*after}
@@ -75,7 +76,8 @@ def written_into(
         builder.running.pop()
     if done is None:
         return None
-    x.fields = {STATE: LOST if s.left and _may_be_true(done, s.left) else ENDED}
+    may_be_left = s.left and (moved.leaves or _may_be_true(done, s.left))
+    x.fields = {STATE: LOST if may_be_left else ENDED}
     if names[lowered.result] in done:
         x.fields[RESULT] = done[names[lowered.result]]
     mine = {*names.values()} - {s.left}
@@ -117,6 +119,7 @@ class _Elsewhere:
         target: the variable of the loop over it.
         turn: the body of that loop.
         left: the variable that tells whether the loop was left; nothing if it never is.
+        leaves: whether the loop may be left where that variable is not set.
     """
 
     names: dict[str, str]
@@ -124,6 +127,7 @@ class _Elsewhere:
     target: str
     turn: Block
     left: str
+    leaves: bool = False
 
     def block(self, body: Block) -> Block:
         """Return a block under other names, with the body of the loop for each `yield`."""
@@ -138,6 +142,7 @@ class _Elsewhere:
                 case [ir.If(_, ir.Name(name), leave, rest)] if name == IS_LEFT and _ends_once(
                     self.turn
                 ):
+                    self.leaves = True
                     return out + _continued(self.turn, self.block(leave), [sent, *self.block(rest)])
             out += [*(without_break(self.turn) if self.left else self.turn), sent]
         return out
