@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.oracles import answers, assert_agreement
+from zygote_lite import gradient
 
 X = np.linspace(0.1, 1.0, 6)
 OBJECT = types.SimpleNamespace(state=np.zeros(6))
@@ -204,3 +205,15 @@ def test_no_other_name_is_left(f):
 @pytest.mark.parametrize("f", OTHERS, ids=lambda f: f.__name__)
 def test_another_name_sees_it(f):
     assert_agreement(f, (X,), (-X,), (X * 3.0,))
+
+
+def test_an_item_of_a_list_becomes_another_array_of_it():
+    def f(x):
+        a = [x * 1.0, x * 2.0]
+        for i in (0, 1):
+            a[i] += x
+        a[0] = a[1]
+        return np.sum(a[0] * a[1])
+
+    for _ in range(4):  # 3 x, squared
+        assert gradient(f, np.array([1.0, 2.0]))[0].tolist() == [18.0, 36.0]
