@@ -6,9 +6,11 @@ import linecache
 import re
 import sys
 import threading
+from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.command import lines_of_command
@@ -62,6 +64,9 @@ def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
     of other files. Where no text is what runs, the code is decompiled, and any other code may
     rebind what it does not itself.
     """
+    written = _noted.get(code)
+    if written is not None:
+        return written(), names_from_outside(code)
     filename = _file_of(code)
     texts: list[list[str]] = []
     for _ in range(2):
@@ -170,6 +175,14 @@ def _is_of_no_file(filename: str) -> bool:
     All that `exec` compiles may share that name: a text that is kept under it may be another one's.
     """
     return filename.startswith("<") and filename.endswith(">")
+
+
+_noted: WeakKeyDictionary[CodeType, Callable[[], Definition]] = WeakKeyDictionary()
+
+
+def note_definition(code: CodeType, definition: Callable[[], Definition]) -> None:
+    """Note how the engine has written the definition of a function that it compiled itself."""
+    _noted[code] = definition
 
 
 _made: dict[tuple[str, str], Definition] = {}
