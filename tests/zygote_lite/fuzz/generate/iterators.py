@@ -157,7 +157,7 @@ class Author(RandomAuthor):
         if kind < 0.75:
             return ["k = 0", "while k < 3:", *inner, "    k += 1"]
         head = self.choice("for r in t:", "for r in t:", "for r in range(n):", "for r in range(2):",
-                           "for r in v:", "for k, r in enumerate(t):")  # fmt: skip
+                           "for r in v:", "for j, r in enumerate(t):")  # fmt: skip
         return [head, *inner, *last]
 
     # -- statements ----------------------------------------------------------------------------
