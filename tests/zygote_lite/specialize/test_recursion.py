@@ -239,3 +239,17 @@ def test_a_function_that_is_given_up_is_not_called():
     step = 1e-6
     differences = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(4)]
     np.testing.assert_allclose(d, differences, rtol=1e-7)
+
+
+def slopes_of_slopes(v, n=2):
+    if n == 0:
+        return np.sum(np.exp(-v * v))
+    return np.sum(grad(lambda w: slopes_of_slopes(w, n - 1))(v) * v) + np.sum(v)
+
+
+def test_a_gradient_inside_a_function_that_calls_itself_is_recorded():
+    with testing.strict():
+        for _ in range(3):
+            got = grad(slopes_of_slopes)(V, 1)
+            assert np.allclose(got, 4 * V * (V**2 - 1) * np.exp(-V * V) + 1)
+        assert "calls itself" in testing.why_recorded(slopes_of_slopes, V, 1, argnums=0)

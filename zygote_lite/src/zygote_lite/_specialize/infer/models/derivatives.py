@@ -114,6 +114,8 @@ def _adjoint_of(
 ) -> Adjoint:  # fmt: skip
     if builder.protected or builder.plain or builder.reverse:
         raise NotSupported.SECOND_ORDER("a gradient is taken inside")
+    if builder.differentiate is None:
+        raise NotSupported.SECOND_ORDER("a gradient is taken inside a function that calls itself")
     made: Adjoint = builder.differentiate(builder, f, xs, kws, numbers, as_pullback=as_pullback)
     return made
 
