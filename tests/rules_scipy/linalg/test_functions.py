@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 
 from rulescore.testing import check_rrule
-from zygote_lite import gradient, hessian
+from zygote_lite import gradient, hessian, hvp, jvp
 
 
 def test_examples(example):
@@ -41,3 +41,32 @@ def test_second_derivatives_by_the_power():
     second = hessian(lambda t: np.sum(linalg.fractional_matrix_power(a, t)))(0.7)
     log = linalg.logm(a)
     assert second == pytest.approx(np.sum(log @ log @ linalg.expm(0.7 * log)), rel=1e-8)
+
+
+@pytest.mark.parametrize("last", [-3.0, 2.0])
+@pytest.mark.parametrize(
+    "f", [linalg.sqrtm, linalg.logm, lambda a: linalg.fractional_matrix_power(a, 0.3)]
+)
+def test_tangents_and_second_derivatives_on_the_branch_cut(f, last):
+    """Rounding took the eigenvalues of blocks to both sides of the cut: numbers of size 1e6."""
+    matrix = np.array([[-1.0, 2.0, 0.0], [0.3, -2.0, 0.5], [0.1, 0.4, last]])
+    x, v, h = np.array([0.3, 0.5, 0.2]), np.array([1.0, -0.4, 0.6]), 1e-5
+
+    def entries(x):
+        y = f(matrix + np.diag(x) / 10)
+        return np.real(y)[0, 1] + np.imag(y)[2, 1]
+
+    found = jvp(entries, (x,), (v,))[1]
+    assert found == pytest.approx((entries(x + h * v) - entries(x - h * v)) / (2 * h), rel=1e-6)
+    assert found == pytest.approx(gradient(entries, x)[0] @ v, rel=1e-9)
+    near = (gradient(entries, x + h * v)[0] - gradient(entries, x - h * v)[0]) / (2 * h)
+    np.testing.assert_allclose(hvp(entries)(x, v), near, rtol=1e-5)
+
+
+@pytest.mark.parametrize("f", [linalg.sqrtm, linalg.logm])
+def test_complex_matrices_with_negative_eigenvalues_are_refused(f):
+    """The value itself jumps from one branch to the other by rounding."""
+    q = np.linalg.qr(np.array([[1.0, 2j, 0.3], [0.4j, 1.0, -1j], [0.7, 0.1, 2.0 + 1j]]))[0]
+    a = (q * [-1.0, -2.0, -3.0]) @ q.conj().T
+    with pytest.raises(np.linalg.LinAlgError, match="which branch"):
+        gradient(lambda t: np.real(f(t * a))[0, 1], 1.2)

@@ -1,6 +1,10 @@
 """Effects that are told from code: those of what a function uses, and not of all that is there."""
 
+import functools
+import importlib.util
 import logging
+import random
+import sys
 
 import numpy as np
 import pytest
@@ -45,3 +49,64 @@ def test_effects_that_are_used_are_found():
     assert effect_of(lambda x: x + scipy.stats.norm.rvs())[0] is not None
     assert effect_of(lambda x: scipy.interpolate.BarycentricInterpolator(x, x)(x))[0] is not None
     assert "print" in effect_of(lambda x: scipy.integrate.romb(x, show=True))[0]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Return an installed module whose class acts where code does not name a method."""
+    path = tmp_path_factory.mktemp("site-packages") / "acting.py"
+    path.write_text(
+        "import random\n"
+        "class Acting:\n"
+        "    def __getitem__(self, i): return random.random()\n"
+        "    def __iter__(self): yield random.random()\n"
+        "    def __enter__(self): return random.random()\n"
+        "    def __exit__(self, *error): pass\n"
+        "    def __repr__(self): return str(random.random())\n"
+        "class Other:\n"
+        "    def __init__(self, call=None): self.call = call\n"
+        "    @property\n"
+        "    def computed(self): return random.random()\n"
+        "    @staticmethod\n"
+        "    def static(): return random.random()\n"
+        "    @classmethod\n"
+        "    def of_class(cls): return random.random()\n"
+        "    def named(self): return random.random()\n"
+        "    def run(self, x): return self.call(x)\n"
+        "class Quiet:\n"
+        "    def __repr__(self): return str(random.random())\n"
+        "    def __len__(self): return 2\n"
+    )
+    spec = importlib.util.spec_from_file_location("acting", path)
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "acting", module)
+        spec.loader.exec_module(module)
+        yield module
+
+
+def test_effects_of_libraries_that_syntax_calls_are_found(library):
+    """The pullback of a checkpoint did them again, and said nothing where the value is the same."""
+    acting, other, quiet = library.Acting(), library.Other(), library.Quiet()
+    later = library.Other(lambda x: x * other.named())  # which is met before its name is
+
+    def entered(x):
+        with acting as y:
+            return x * y
+
+    for f in (
+        lambda x: x * acting[0],
+        lambda x: x * sum(acting),
+        entered,
+        lambda x: x * other.computed,
+        lambda x: x * other.static(),
+        lambda x: x * other.of_class(),
+        lambda x: later.run(x) + id(other),
+    ):
+        assert "random" in str(effect_of(f)[0])
+    assert effect_of(lambda x: x * len(quiet))[0] is None
+
+
+def test_effects_of_what_a_partial_holds_by_name_are_found():
+    held = functools.partial(lambda x, draw: x * draw(), draw=random.random)
+    assert "random" in effect_of(held)[0]

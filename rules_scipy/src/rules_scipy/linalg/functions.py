@@ -47,12 +47,39 @@ def along(f, a, e):
     return scale * f(blocks(a, e / scale))[..., :n, n:]
 
 
-def adjoint_along(f, a, dy):
+def turn_of(a):
+    """Return the angle that turns the eigenvalues of real matrices off the branch cut, or 0."""
+    if np.any(np.imag(a)):
+        values = np.linalg.eigvals(a)
+        near = 100 * np.finfo(values.dtype).eps * np.max(np.abs(values), initial=0.0)
+        if np.any((np.abs(np.imag(values)) < near) & (np.real(values) < -near)):
+            raise sl.LinAlgError(
+                "a root, power or logarithm of a complex matrix with a negative eigenvalue has no "
+                "gradient: rounding says which branch it is on"
+            )
+        return np.zeros((1, 1))
+    values = np.linalg.eigvals(np.real(a))
+    is_on_cut = (np.imag(values) == 0) & (np.real(values) < 0)
+    gap = np.pi + np.min(np.where(is_on_cut, 0.0, np.angle(values)), axis=-1, initial=0.0)
+    return (np.any(is_on_cut, axis=-1) * gap / 2)[..., None, None]
+
+
+rule.constant(turn_of)
+
+
+def adjoint_along(f, a, dy, power=None):
     """Return the adjoint of the derivative of `f` at `a`, applied to `dy`.
 
-    Conjugated twice, which matters on a branch cut: of matrices with negative eigenvalues.
+    Conjugated twice, which matters on a branch cut: of matrices with negative eigenvalues. There,
+    rounding takes the eigenvalues of blocks to both sides. So a power (of the logarithm, 0) is
+    that of the matrix turned, turned back.
     """
-    return conjugate(along(f, transpose(np.asarray(a)), conjugate(np.asarray(dy))))
+    a, e = transpose(np.asarray(a)), conjugate(np.asarray(dy))
+    angle = np.zeros(1) if power is None else turn_of(a)
+    if not np.any(angle):
+        return conjugate(along(f, a, e))
+    turn = np.exp(-1j * angle)
+    return conjugate(np.exp(1j * angle * power) * along(f, turn * a, turn * e))
 
 
 def undrawn(f):
@@ -71,14 +98,14 @@ def undrawn(f):
 def declare(f):
     """Declare a function of a matrix that is a power series."""
     inner = undrawn(f) if f is sl.logm else f
-    has_branch_point = f in (sl.logm, sl.sqrtm)
+    power = {sl.logm: 0.0, sl.sqrtm: 0.5}.get(f)
 
     @rule(f)
     def _(A: ArrayLike):
         def pullback(dy):
-            if has_branch_point:
+            if power is not None:
                 refuse_singular(A, f.__name__)
-            return (project(adjoint_along(inner, A, dy), A),)
+            return (project(adjoint_along(inner, A, dy, power), A),)
 
         return f(A), pullback
 
@@ -123,13 +150,14 @@ def _(A: ArrayLike, t: float):
     y = sl.fractional_matrix_power(A, t)
 
     def by_matrix(dy):
-        if t != int(t):
+        is_broken = t != int(t)
+        if is_broken:
             refuse_singular(A, "a broken power")
 
         def power(a):
             return undrawn(sl.fractional_matrix_power)(a, t)
 
-        return project(adjoint_along(power, A, dy), A)
+        return project(adjoint_along(power, A, dy, t if is_broken else None), A)
 
     def by_power(dy):
         refuse_singular(A, "a power")

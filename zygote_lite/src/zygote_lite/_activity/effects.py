@@ -17,7 +17,12 @@ from typing import Any
 import numpy as np
 
 from rulescore import rules_of
-from zygote_lite._activity.reachability import held_beside, is_users_class, methods_of
+from zygote_lite._activity.reachability import (
+    functions_in,
+    held_beside,
+    is_users_class,
+    methods_of,
+)
 from zygote_lite._cotangents.kinds import OBJECT, TUPLE, entries_of, kind_of
 from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.places import is_installed, is_library
@@ -28,6 +33,9 @@ _ACTING = {"random", "time", "secrets", "os", "subprocess", "socket", "logging",
 _HOLDERS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
             io.IOBase)  # fmt: skip
 _HARMLESS = {logging.getLogger, logging.Logger.isEnabledFor}
+_ON_DEMAND = {"__repr__", "__str__", "__format__", "__dir__", "__sizeof__", "__del__",
+              "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__",
+              "__setstate__", "__init_subclass__", "__subclasshook__"}  # fmt: skip
 _MOST_VALUES = 10_000  # values that are looked at
 
 
@@ -38,11 +46,13 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
     variables are changed is told by calling it.
     """
     stack, seen, read = [*values], dict[int, Any](), list[Any]()
-    named, of_libraries = set[str](), list[Any]()
-    while (stack or of_libraries) and len(seen) < _MOST_VALUES:
+    named, of_libraries, looked_at = set[str](), list[Any](), (0, 0)
+    while len(seen) < _MOST_VALUES:
         if not stack:
+            if looked_at == (len(of_libraries), len(named)):
+                break
+            looked_at = len(of_libraries), len(named)
             stack = _used_of(of_libraries, named)
-            of_libraries = []
             continue
         x = stack.pop()
         if id(x) in seen or hasattr(type(x), "__dlpack__"):  # arrays of any library are data
@@ -67,6 +77,7 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
         elif isinstance(x, types.MethodType | functools.partial):
             stack += [getattr(x, "__func__", None), getattr(x, "__self__", None)]
             stack += [getattr(x, "func", None), *getattr(x, "args", ())]
+            stack += getattr(x, "keywords", {}).values()
         elif isinstance(x, type):
             if _is_installed_class(x):
                 of_libraries.append(x)
@@ -98,16 +109,21 @@ def _used_of(values: list[Any], named: set[str]) -> list[Any]:
         if rules_of(cls):
             continue
         members = {name: vars(base)[name] for base in cls.__mro__[::-1] for name in vars(base)}
-        reached, names = set[str](), {"__init__", "__call__"} | named
+        reached, names = set[str](), {name for name in members if _is_by_syntax(name)} | named
         while names:
             reached |= names
-            functions = [members[name] for name in names if name in members]
-            functions = [f for f in functions if isinstance(f, types.FunctionType)]
+            used = [members[name] for name in names if name in members]
+            functions = [f for member in used for f in functions_in(member) or ()]
             names = {name for f in functions for name in _deeds_of(f.__code__)[1]} - reached
             found += functions
         if x is not cls:
             found += [value for key, value in entries_of(x) if key in reached]
     return found
+
+
+def _is_by_syntax(name: str) -> bool:
+    """Return whether code may call a method that it does not name: to index, iterate, add."""
+    return name.startswith("__") and name not in _ON_DEMAND
 
 
 def _effect_itself(x: Any) -> str | None:

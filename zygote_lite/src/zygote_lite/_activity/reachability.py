@@ -69,7 +69,7 @@ def named_by_class(cls: type) -> list[Any]:
     for base in cls.__mro__:
         if is_users_class(base):
             for name, value in vars(base).items():
-                wrapped = _functions_in(value)
+                wrapped = functions_in(value)
                 if wrapped is not None:
                     found += wrapped
                 elif not name.startswith("__"):
@@ -86,7 +86,7 @@ def named_within(functions: Iterable[types.FunctionType]) -> list[Any]:
         for x in named_by_class(f) if isinstance(f, type) else named_by(f):
             if id(x) not in found:
                 found[id(x)] = x
-                stack += [x] if isinstance(x, type) else _functions_in(x) or ()
+                stack += [x] if isinstance(x, type) else functions_in(x) or ()
     return [*found.values()]
 
 
@@ -101,7 +101,7 @@ def _is_library_file(path: str) -> bool:
     return is_library(os.path.abspath(path))
 
 
-def _functions_in(x: Any) -> list[types.FunctionType] | None:
+def functions_in(x: Any) -> list[types.FunctionType] | None:
     """Return the Python functions that a value stands for; `None` where it is data."""
     if isinstance(x, functools._lru_cache_wrapper):
         x = x.__wrapped__
@@ -128,7 +128,7 @@ def methods_of(cls: type) -> list[types.FunctionType]:
         if is_users_class(base)
         for member in vars(base).values()
         if not isinstance(member, type)
-        for f in _functions_in(member) or ()
+        for f in functions_in(member) or ()
     ]
 
 
