@@ -168,3 +168,28 @@ def test_a_list_that_is_there_twice():
         with testing.recorded_only():
             want = value_and_grad(of_shared)(p, 1.5)
         assert is_alike(value_and_grad(of_shared)(p, 1.5), want)
+
+
+class WithComputedField(State):
+    """A state whose subclass says what a field is."""
+
+    vel = property(lambda self: 3.0 * self[0])
+
+
+class WithConstantField(State):
+    vel = 2.0
+
+
+@pytest.mark.parametrize(("kind", "slope"), [(WithComputedField, 12.0), (WithConstantField, 2.0)])
+def test_a_subclass_may_say_what_a_field_is(kind, slope):
+    def made(x):
+        return kind(x, x * x).vel * x
+
+    def given(p):
+        return p.vel * p.pos
+
+    with testing.strict():
+        for _ in range(4):
+            assert gradient(made, 2.0) == pytest.approx((slope,))
+            (d,) = gradient(given, kind(2.0, 4.0))
+            assert (d[0], d[1] or 0.0) == pytest.approx((slope, 0.0))

@@ -1,5 +1,6 @@
 """Named tuples: their fields are variables, by name and by place."""
 
+import collections
 import operator
 import types
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from rulescore import find_rule
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.iteration.known import known_items
-from zygote_lite._specialize.infer.models.classes import settle
+from zygote_lite._specialize.infer.models.classes import of_class, settle
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Method
@@ -18,6 +19,7 @@ _OF_TUPLES = {"__new__", "__init__", "__getattribute__", "__getattr__", "__setat
              "__getitem__", "__len__", "__contains__", "__reversed__", "__class__", "__del__",
              "__bool__", "_replace", "_make", "_asdict", "_fields"}  # fmt: skip
 _OWN = {"__new__", "_replace", "_make", "_asdict", "_fields"}
+FIELD_OF_NAMED = type(collections.namedtuple("One", "field").field)  # type: ignore[attr-defined]
 OF_NAMED = {"_replace", "_asdict", "_fields", "_make", "count", "index"}
 
 
@@ -35,6 +37,7 @@ def is_named_tuple(kind: Any) -> bool:
     return (
         "_fields" in vars(base)
         and generated
+        and all(type(of_class(kind, name)) is FIELD_OF_NAMED for name in vars(base)["_fields"])
         and not (_OF_TUPLES - _OWN) & vars(base).keys()
         and not any(_OF_TUPLES & vars(b).keys() or not is_written_in_python(b) for b in below)
     )

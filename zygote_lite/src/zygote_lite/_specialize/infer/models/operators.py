@@ -1,6 +1,5 @@
 """Operators and builtins of objects of user classes: calls of their special methods."""
 
-import collections
 import copy
 import dataclasses
 import functools
@@ -21,7 +20,7 @@ from zygote_lite._specialize.infer.models.classes import (
     of_class,
     settle,
 )
-from zygote_lite._specialize.infer.models.named import item_of_named
+from zygote_lite._specialize.infer.models.named import FIELD_OF_NAMED, item_of_named
 from zygote_lite._specialize.infer.models.records import compared_by_fields
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
@@ -43,7 +42,6 @@ _OF_ONE: dict[Any, str] = {
 }  # fmt: skip
 
 
-_FIELD_OF_NAMED = type(collections.namedtuple("One", "field").field)  # type: ignore[attr-defined]
 _CLASS_GIVEN = {len: int, float: float, int: int}
 
 
@@ -280,7 +278,7 @@ def has_attribute(builder: Builder, x: Value, name: str) -> bool:
     if of_class(kind, "__getattr__") is not ABSENT:
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     found = of_class(kind, name)
-    if is_named(x) and type(found) is _FIELD_OF_NAMED and name in (x.fields or {}):
+    if is_named(x) and type(found) is FIELD_OF_NAMED and name in (x.fields or {}):
         return True
     plain = isinstance(found, (*FUNCTIONS, classmethod, staticmethod, Descriptor))
     if hasattr(type(found), "__get__") and not plain:  # its getter may raise, or write
