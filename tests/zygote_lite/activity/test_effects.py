@@ -110,3 +110,24 @@ def test_effects_of_libraries_that_syntax_calls_are_found(library):
 def test_effects_of_what_a_partial_holds_by_name_are_found():
     held = functools.partial(lambda x, draw: x * draw(), draw=random.random)
     assert "random" in effect_of(held)[0]
+
+
+def test_effects_of_what_a_function_imports_itself_are_found():
+    def drawn(x):
+        from random import random
+
+        return x * random()
+
+    def timed(x):
+        import time
+
+        return x * time.time()
+
+    def quiet(x):
+        import math
+
+        return math.sin(x)
+
+    assert "random" in effect_of(drawn)[0]
+    assert "time" in effect_of(timed)[0]
+    assert effect_of(quiet)[0] is None

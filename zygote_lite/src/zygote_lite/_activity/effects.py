@@ -148,6 +148,7 @@ def _named_by(f: types.FunctionType, names: frozenset[str]) -> list[Any]:
     """Return what the code of a function names: globals, builtins, and attributes of modules."""
     around = [f.__globals__.get(name, getattr(builtins, name, None)) for name in names]
     modules = [x for x in around if isinstance(x, types.ModuleType)]
+    modules += [sys.modules[name] for name in _imports_of(f.__code__) if name in sys.modules]
     for module in modules:  # and the modules that these hold, as `np.random`
         for x in [vars(module)[name] for name in names & vars(module).keys()]:
             if not isinstance(x, types.ModuleType):
@@ -155,6 +156,13 @@ def _named_by(f: types.FunctionType, names: frozenset[str]) -> list[Any]:
             elif x not in modules:
                 modules.append(x)
     return around
+
+
+@functools.lru_cache(maxsize=4096)
+def _imports_of(code: types.CodeType) -> frozenset[str]:
+    """Return the modules that code imports itself."""
+    steps = [step for part in codes_in(code) for step in dis.get_instructions(part)]
+    return frozenset([str(step.argval) for step in steps if step.opname == "IMPORT_NAME"])
 
 
 @functools.lru_cache(maxsize=4096)
