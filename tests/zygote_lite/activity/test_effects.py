@@ -48,7 +48,7 @@ def test_effects_that_are_used_are_found():
     assert effect_of(lambda x: noisy.apply(x))[0] is not None
     assert effect_of(lambda x: x + scipy.stats.norm.rvs())[0] is not None
     assert effect_of(lambda x: scipy.interpolate.BarycentricInterpolator(x, x)(x))[0] is not None
-    assert "print" in effect_of(lambda x: scipy.integrate.romb(x, show=True))[0]
+    assert effect_of(lambda x: scipy.integrate.romb(x, show=True))[0] is not None
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,14 @@ from zygote_lite._batch.structure import (
     constructed,
     method_called,
 )
-from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, tracers_in
+from zygote_lite._batch.tracers import (
+    NotBatched,
+    Tracer,
+    entry_of,
+    has_users_methods,
+    is_batched,
+    tracers_in,
+)
 from zygote_lite._batch.wholes import Whole
 from zygote_lite._cotangents.kinds import OBJECT, is_known_by_rule, kind_of
 from zygote_lite._ir.compile import recording_of
@@ -194,9 +201,9 @@ class BatchRun:
         if kws.get("out") is not None or any(map(_is_function, (*xs, *kws.values()))):
             raise NotBatched(f"{where()}: {name_of(f)} may write, or call a function")
         quiet = is_pure(f) or id(f) in HARMLESS_WITHOUT_ENTRIES
-        if not quiet and not (changes_nothing(f) and not any(map(_is_users, xs))):
+        if not quiet and not (changes_nothing(f) and not any(map(has_users_methods, xs))):
             raise NotBatched(f"{where()}: it is not known whether {name_of(f)} changes anything")
-        if any(map(_is_users, xs)) and not any(is_known_by_rule(type(x)) for x in xs):
+        if any(map(has_users_methods, xs)) and not any(is_known_by_rule(type(x)) for x in xs):
             raise NotBatched(f"{where()}: {name_of(f)} may call methods of a class")
         return self.computed(f, xs, kws)
 
@@ -349,20 +356,6 @@ class BatchRun:
         return x[key] if tracers_in(x[key]) else self.computed(operator.getitem, (x, key))
 
 
-def _is_users(x: Any, seen: set[int] | None = None) -> bool:
-    """Return whether an operand is an object, whose methods C may call."""
-    if type(x) is Tracer or isinstance(x, Array | np.generic | int | float | complex | str | bytes):
-        return False
-    if isinstance(x, list | tuple | dict):
-        seen = set() if seen is None else seen
-        if id(x) in seen:
-            return False  # what it holds was asked before
-        seen.add(id(x))
-        return any(_is_users(y, seen) for y in (x.values() if isinstance(x, dict) else x))
-    plain = (type(None), slice, range, type, np.dtype, types.EllipsisType, types.ModuleType)
-    return not isinstance(x, (*plain, zip, enumerate, reversed))
-
-
 def _are_joined(xs: PositionalOperands) -> bool:
     """Return whether operands are lists or tuples, which are put together or repeated."""
     numeric = any(isinstance(x, Array) or type(x) is Tracer for x in xs)
@@ -388,10 +381,11 @@ def _method_bound(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOpe
 def _of_partial(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
     """Resolve a call of a partial: what it holds may be differentiated around."""
     given, named = f.args, f.keywords
-    if run.around is not None and tracers_in((given, named)):
-        raise NotBatched(f"{where()}: a partial holds an entry of the batch")
-    if run.around is not None and reaches_active(f):
-        given, named = [run.own(run.computed(getattr, (f, x))) for x in ("args", "keywords")]
+    if run.around is not None:
+        if tracers_in((given, named)):
+            raise NotBatched(f"{where()}: a partial holds an entry of the batch")
+        if reaches_active(f):
+            given, named = [run.own(run.computed(getattr, (f, x))) for x in ("args", "keywords")]
     return run.resolve(f.func, (*given, *xs), {**named, **kws})
 
 

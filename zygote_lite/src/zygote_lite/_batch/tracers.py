@@ -1,5 +1,6 @@
 """What stands for an entry of a batch, while the function of an entry runs."""
 
+import types
 from collections.abc import Callable, Iterator
 from typing import Any, Never
 
@@ -114,3 +115,17 @@ def is_number(x: Any) -> bool:
     if type(x) is Tracer:
         return is_number(x.entry)
     return isinstance(x, Array | np.generic | int | float | complex)
+
+
+def has_users_methods(x: Any, seen: set[int] | None = None) -> bool:
+    """Return whether an operand is an object, whose methods C may call."""
+    if type(x) is Tracer or isinstance(x, Array | np.generic | int | float | complex | str | bytes):
+        return False
+    if isinstance(x, list | tuple | dict):
+        seen = set() if seen is None else seen
+        if id(x) in seen:
+            return False  # what it holds was asked before
+        seen.add(id(x))
+        return any(has_users_methods(y, seen) for y in (x.values() if isinstance(x, dict) else x))
+    plain = (type(None), slice, range, type, np.dtype, types.EllipsisType, types.ModuleType)
+    return not isinstance(x, (*plain, zip, enumerate, reversed))
