@@ -257,7 +257,7 @@ def test_each_line_of_the_table_of_constructs_leads_to_its_case():
     table = (ROOT / "docs" / "constructs.md").read_text(encoding="utf-8")
     found = re.findall(r"\(\.\./tests/zygote_lite/constructs/(\w+)\.py#(\w+)\)", table)
     assert len(found) > 400
-    pages = {name: case_page(name) for name, _ in found}
+    pages = {name: case_page(name) for name in {name for name, _ in found}}
     for name, function in found:
         assert f" {{#{function}}}\n" in pages[name]
         assert f"\ndef {function}(" in pages[name] or f"\n{function} = " in pages[name]
