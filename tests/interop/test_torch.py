@@ -41,7 +41,10 @@ def test_gradcheck_of_rules(plugin, f, xs, options):
     assert torch.autograd.gradcheck(lambda *a: exported(*a, **options), ts)
     if name_of(f) not in kinks | slow:
         with contextlib.suppress(NoRuleError):  # the code of a rule may be refused by name
-            assert torch.autograd.gradgradcheck(lambda *a: again(*a, **options), ts, fast_mode=True)
+            # the first pass is recorded and the last ones are not: they round differently
+            assert torch.autograd.gradgradcheck(
+                lambda *a: again(*a, **options), ts, fast_mode=True, nondet_tol=1e-12
+            )
 
 
 @pytest.mark.parametrize(("plugin", "f", "xs", "options"), RULES, ids=NAMES)
