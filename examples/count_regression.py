@@ -60,8 +60,10 @@ def main(path="count_regression.png"):
     left.scatter(X[:, 1], y, s=8, color="gray")
     right.bar(range(16), [np.sum(y == i) for i in range(16)], color="lightgray")
     x, size = np.linspace(-2, 3, 200), 1 / params[-1]
-    binomial = lambda mean: stats.nbinom(size, size / (size + mean))  # noqa: E731
-    fits = (stats.poisson, rate, "C1", "Poisson"), (binomial, params, "C0", "negative binomial")
+    fits = (
+        (stats.poisson, rate, "C1", "Poisson"),
+        (lambda mean: stats.nbinom(size, size / (size + mean)), params, "C0", "negative binomial"),
+    )
     for of_mean, found, color, label in fits:
         mean = np.exp(found[0] + found[1] * x)
         left.plot(x, mean, color, label=label)

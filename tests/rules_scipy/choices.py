@@ -12,18 +12,18 @@ import importlib
 import inspect
 import sys
 import warnings
-from collections import Counter
 
 import numpy as np
 
 from rules_scipy import SECTIONS
 from rulescore._naming import name_of
 from rulescore.testing._leaves import is_number
-from tests.rules_scipy.sweep import OutOfTime, within
+from tests.rules_scipy.sweep import OutOfTime, tell, within
 from zygote_lite import gradient
 from zygote_lite.errors import DifferentiationError
 
 SECONDS = 20.0
+QUIET = ("right", "constant", "no value", "refused", "takes none", "uncertain", "out of time")
 REFUSALS = (DifferentiationError, NotImplementedError, np.linalg.LinAlgError)
 
 
@@ -200,19 +200,12 @@ def cases(modules):
 
 
 def main(modules):
-    counts = Counter()
     generator = np.random.default_rng(0)
-    for f, call, path in cases(modules):
-        try:
-            with within(SECONDS):
-                verdict, about = judge(f, call, path, generator)
-        except OutOfTime:
-            verdict, about = "out of time", ""
-        counts[verdict] += 1
-        if verdict.isupper():
-            print(f"{name_of(f)} at {path} = {at(call, path)!r}: {verdict}: {about}", flush=True)
-    print(dict(counts))
-    return counts["WRONG"] > 0
+    return tell(
+        ((f"{name_of(f)} at {path} = {at(call, path)!r}", judge, f, call, path, generator)
+         for f, call, path in cases(modules)),
+        SECONDS, QUIET,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ has no second derivative, or an option beside the argument.
 import importlib
 import sys
 import warnings
-from collections import Counter
 
 import numpy as np
 from scipy import special
@@ -18,7 +17,7 @@ from scipy import special
 from rules_scipy import SECTIONS
 from rulescore._naming import name_of
 from rulescore.testing._leaves import leaves
-from tests.rules_scipy.sweep import OutOfTime, within
+from tests.rules_scipy.sweep import tell
 from zygote_lite import gradient
 from zygote_lite.errors import DifferentiationError
 
@@ -96,21 +95,20 @@ def cases(modules):
                     yield f, xs, options, i, step
 
 
+def judge_or_refuse(*case):
+    """Return the verdict on a second derivative, which may be refused."""
+    try:
+        return judge(*case)
+    except (DifferentiationError, NotImplementedError, np.linalg.LinAlgError) as error:
+        return "refused", str(error)
+
+
 def main(modules):
-    counts = Counter()
-    for f, xs, options, i, step in cases(modules):
-        try:
-            with within(SECONDS):
-                verdict, about = judge(f, xs, options, i, step)
-        except OutOfTime:
-            verdict, about = "out of time", ""
-        except (DifferentiationError, NotImplementedError, np.linalg.LinAlgError) as error:
-            verdict, about = "refused", str(error)
-        counts[verdict] += 1
-        if verdict != "right":
-            print(f"{name_of(f)} by argument {i}: {verdict}: {about}", flush=True)
-    print(dict(counts))
-    return counts["WRONG"] > 0
+    return tell(
+        ((f"{name_of(f)} by argument {i}", judge_or_refuse, f, xs, options, i, step)
+         for f, xs, options, i, step in cases(modules)),
+        SECONDS,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

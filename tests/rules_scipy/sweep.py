@@ -152,6 +152,25 @@ def within(seconds):
         signal.signal(signal.SIGPROF, before)
 
 
+def tell(cases, seconds, quiet=("right",)):
+    """Judge each case within some seconds, print what is not quiet; return whether any is wrong.
+
+    A case is a text, what returns a verdict and what there is to say, and its arguments.
+    """
+    counts = Counter()
+    for name, judge, *xs in cases:
+        try:
+            with within(seconds):
+                verdict, about = judge(*xs)
+        except OutOfTime:
+            verdict, about = "out of time", ""
+        counts[verdict] += 1
+        if verdict not in quiet:
+            print(f"{name}: {verdict}: {about}", flush=True)
+    print(dict(counts))
+    return counts["WRONG"] > 0
+
+
 def judged(calls, counts):
     """Judge the calls of one distribution, within its time, and print what is not right."""
     left = [method for _, method, _ in calls]

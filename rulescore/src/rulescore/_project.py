@@ -1,5 +1,6 @@
 """Give a cotangent the kind of its primal: its shape, precision and container, real or complex."""
 
+from collections.abc import Callable
 from numbers import Number, Real
 from types import NoneType
 from typing import Any
@@ -8,6 +9,9 @@ import numpy as np
 
 from rulescore import _kinds
 from rulescore._array import Array
+
+Known = dict[tuple[int, int], Any]
+"""What two tuples have given, by their identities: tuples may be shared many times."""
 
 
 def project(dx: Any, x: Any) -> Any:
@@ -190,7 +194,7 @@ def _project_sequence(dx: Any, x: Any) -> Any:
     return _projected_entries(dx, x, {})
 
 
-def _projected_entries(dx: Any, x: Any, known: dict[tuple[int, int], Any]) -> Any:
+def _projected_entries(dx: Any, x: Any, known: Known) -> Any:
     """Return a cotangent in the kind of a list or tuple; tuples that are shared are `known`."""
     given: Any = _sum_leading(dx, x) if isinstance(dx, Array) and dx.ndim > 1 else dx
     if len(given) != len(x):
@@ -198,16 +202,24 @@ def _projected_entries(dx: Any, x: Any, known: dict[tuple[int, int], Any]) -> An
         raise ValueError(
             f"a cotangent of length {len(given)} does not fit a {kind} of length {len(x)}"
         )
-    entries = []
-    for dz, z in zip(given, x, strict=True):
-        if type(dz) is not tuple or type(z) is not tuple:
-            entries.append(project(dz, z))
+    return sequence_like(x, of_pairs(project, _projected_entries, given, x, known))
+
+
+def of_pairs(
+    f: Callable[[Any, Any], Any], of_tuples: Callable[[Any, Any, Known], Any],
+    xs: Any, ys: Any, known: Known,
+) -> list[Any]:  # fmt: skip
+    """Return what `f` gives for each two entries; for the same two tuples, `of_tuples` once."""
+    found = []
+    for x, y in zip(xs, ys, strict=True):
+        if type(x) is not tuple or type(y) is not tuple:
+            found.append(f(x, y))
             continue
-        key = id(dz), id(z)
+        key = id(x), id(y)
         if key not in known:
-            known[key] = _projected_entries(dz, z, known)
-        entries.append(known[key])
-    return sequence_like(x, entries)
+            known[key] = of_tuples(x, y, known)
+        found.append(known[key])
+    return found
 
 
 def sequence_like(x: Any, entries: list[Any]) -> Any:

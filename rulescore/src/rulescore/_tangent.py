@@ -8,7 +8,7 @@ import numpy as np
 
 from rulescore import _kinds
 from rulescore._html import html_of_tangent
-from rulescore._project import sequence_like
+from rulescore._project import Known, of_pairs, sequence_like
 
 
 class Tangent:
@@ -164,22 +164,13 @@ def accumulate(a: Any, b: Any) -> Any:
     return a + b
 
 
-def _accumulate_sequences(a: Any, b: Any, known: dict[tuple[int, int], Any]) -> Any:
+def _accumulate_sequences(a: Any, b: Any, known: Known) -> Any:
     """Add lists or tuples entry by entry; the sums of tuples that are shared are `known`."""
     if isinstance(a, list) is not isinstance(b, list) or not isinstance(b, tuple | list):
         raise _mismatch(a, b)
     if len(a) != len(b):
         raise ValueError(f"cannot add cotangents of one value with lengths {len(a)} and {len(b)}")
-    entries = []
-    for x, y in zip(a, b, strict=True):
-        if type(x) is not tuple or type(y) is not tuple:
-            entries.append(accumulate(x, y))
-            continue
-        key = id(x), id(y)
-        if key not in known:
-            known[key] = _accumulate_sequences(x, y, known)
-        entries.append(known[key])
-    return sequence_like(a, entries)
+    return sequence_like(a, of_pairs(accumulate, _accumulate_sequences, a, b, known))
 
 
 def _accumulate_fields(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:
