@@ -17,7 +17,7 @@ kept, the sections of plugins whose libraries have been imported meanwhile are l
 
 from collections.abc import Callable
 from sys import modules
-from types import BuiltinFunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -315,8 +315,12 @@ def rules_of(f: Any) -> list[Rule]:
     """Return all rules for a function, or for calling an object, whatever the arguments.
 
     Arguments:
-        f: the function, the object, or the class that constructs one.
+        f: the function, the object, or the class that constructs one; or a code object, for the
+            rules of all functions that have it.
     """
+    if type(f) is CodeType:
+        every = [rule for primitive in [*_functions.values()] for rule in primitive.rules]
+        return [rule for rule in every if getattr(rule.function, "__code__", None) is f]
     return [rule for primitive in primitives_of(f) for rule in primitive.rules]
 
 

@@ -9,7 +9,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from rulescore import Tangent
+from rulescore import RuleSet, Tangent
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.structures import Line, Pair
 from tests.zygote_lite.constructs.table import CASES
@@ -329,3 +329,56 @@ def test_a_long_loop_costs_no_memory_at_its_first_call():
     tracemalloc.stop()
     assert peak < 20e6  # of making code; the tape would need 8,000 bytes a step
     assert math.isclose(dy, jvp(steps, (0.5, 20_000), (1.0, None))[1])
+
+
+SCALE = 2.0
+
+
+def scaled(x, y):
+    return SCALE * math.sin(x) * y
+
+
+def test_calls_that_enter_code_at_once_see_what_changes(monkeypatch):
+    def found(primals=(0.5, 3.0), tangents=(1.0, 0.5)):
+        return jvp(scaled, primals, tangents)
+
+    for _ in range(3):
+        assert found() == jvp(lambda *xs: scaled(*xs), (0.5, 3.0), (1.0, 0.5))
+    assert_close(found(tangents=(1.0, None))[1], 6 * math.cos(0.5))
+    assert_close(found(tangents=(None, 1.0))[1], 2 * math.sin(0.5))
+    assert_close(found((np.float64(0.5), 3.0))[1], 6 * math.cos(0.5) + math.sin(0.5))
+    with pytest.raises(TypeError, match="takes a tuple of arguments"):
+        found(iter((0.5, 3.0)))
+    with pytest.raises(TypeError, match="1 tangents for 2 arguments"):
+        found(tangents=(1.0,))
+    with testing.recorded_only(), testing.observed() as answers:
+        found()
+    assert not [answer for answer in answers if answer.tier == "transformed"]
+    monkeypatch.setattr(math, "sin", lambda x: x * x)
+    assert_close(found(), (1.5, 6.25))
+    monkeypatch.undo()
+    monkeypatch.setitem(globals(), "SCALE", 4.0)
+    assert_close(found()[1], 12 * math.cos(0.5) + 2 * math.sin(0.5))
+    code = scaled.__code__
+    scaled.__code__ = (lambda x, y: x * y).__code__
+    assert found() == (1.5, 3.25)
+    scaled.__code__ = code
+
+
+def test_a_rule_for_one_of_two_functions_of_the_same_code():
+    def times(k):
+        return lambda x: k * x
+
+    plain, ruled = times(2.0), times(3.0)
+    rules = RuleSet("of a script")
+    rules.scalar(ruled)(lambda x: 100.0)
+    rules.register()
+    try:
+        for _ in range(3):
+            assert jvp(plain, (1.0,), (1.0,)) == (2.0, 2.0)
+            assert gradient(plain, 1.0) == (2.0,)
+        assert jvp(ruled, (1.0,), (1.0,)) == (3.0, 100.0)
+        assert gradient(ruled, 1.0) == (100.0,)
+    finally:
+        rules.unregister()
+    assert jvp(ruled, (1.0,), (1.0,)) == (3.0, 3.0)

@@ -26,6 +26,18 @@ class FieldsView:
     fields: Any
 
 
+class Runs:
+    """How many threads record a run: while none does, nobody needs to look at the state."""
+
+    __slots__ = ("count", "lock")
+
+    def __init__(self) -> None:
+        self.count, self.lock = 0, threading.Lock()
+
+
+runs = Runs()
+
+
 class State(threading.local):
     """The state of a thread: its forward run, and the store of its reverse pass."""
 

@@ -1,8 +1,9 @@
 """Forward mode: the derivative of a function in the direction of tangents."""
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from zygote_lite._nested.tangents import (
     pushed_forward,
 )
 from zygote_lite._specialize.cache import Specializations, specializations_of
+from zygote_lite._specialize.entry import first_of, of_tuples
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
@@ -26,10 +28,17 @@ from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
 from zygote_lite.modes import watching
 
-# Where all arguments of a plain function move: the code for its tangent, by the number of its code
-# object, which stands there too, since another one may come to have that number.
-_usual: dict[int, tuple[CodeType, Specializations]] = {}
-_MOST_USUAL = 1024
+_prepared: dict[int, Callable[..., Any]] = {}  # what `jvp` enters first, by functions' identity
+# for each of these functions a reference, and what it was made of, by the arguments that move
+_made_of: dict[int, dict[Any, Any]] = {}
+
+
+def _forget_prepared() -> None:
+    _prepared.clear()
+    _made_of.clear()
+
+
+watching.publish.append(_forget_prepared)
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -48,17 +57,11 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     returns the same pair.)
     """
     try:
-        if type(f) is FunctionType and not (watching.count or f.__dict__):
-            usual = _usual.get(id(f.__code__))
-            if (
-                usual is not None
-                and usual[0] is f.__code__
-                and usual[1].globals is f.__globals__
-                and len(primals) == len(tangents) == len(usual[1].active)
-            ):
-                answer: tuple[Any, Any] | None = usual[1].enter(f, *primals, *tangents)
-                if answer is not None:
-                    return answer
+        prepared = _prepared.get(id(f))
+        if prepared is not None:
+            answer: tuple[Any, Any] | None = prepared(f, primals, tangents)
+            if answer is not None:
+                return answer
         if not (isinstance(primals, Sequence) and isinstance(tangents, Sequence)):
             raise Fault.TANGENT(
                 "jvp takes a tuple of arguments and a tuple of tangents: `jvp(f, (x,), (dx,))`"
@@ -107,16 +110,31 @@ def _by_code(
     known = specializations_of(function, len(given), places, False, False, FORWARD, over)
     if known is None:
         return None
-    if function is f and len(places) == len(given):
-        if len(_usual) >= _MOST_USUAL:
-            _usual.clear()
-        _usual[id(function.__code__)] = function.__code__, known
     found: tuple[Any, Any] | None = known.enter(function, *given, *moving)
+    if found is not None and function is f and len(given) == len(xs):
+        _enter_at_once(f, known)
     if found is None:
         plugins()  # their rules, were they loaded later, would put the code out of date
         if known.note(function, (*given, *moving)):
             found = known.enter(function, *given, *moving)
     return found
+
+
+def _enter_at_once(f: FunctionType, known: Specializations) -> None:
+    """Have the next call of `jvp` with this function enter its code at once."""
+    number = id(f)
+    with watching.lock:
+        noted = _made_of.get(number)
+        if noted is None:
+
+            def forget(_: object) -> None:
+                _prepared.pop(number, None)
+                _made_of.pop(number, None)
+
+            noted = _made_of[number] = {None: weakref.ref(f, forget)}
+        if not watching.count and noted.get(known.active) is not known.made:
+            noted[known.active] = known.made
+            _prepared[number] = first_of([of_tuples(enter, known.active) for enter in known.made])
 
 
 @entry

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import find_rule
+from rulescore import find_rule, rules_of
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
@@ -55,6 +55,17 @@ _NEVER_HELD = {
 _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 
+def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
+    """Refuse a function with a rule, which takes precedence over its source.
+
+    One that only has the code of such a function is refused too: code is found by that.
+    """
+    if find_rule(f, *xs, ad=handed_in) is not None or hasattr(f, "__differentiates__"):
+        raise Unsound.OWN_RULE("it has a rule of its own")
+    if rules_of(f.__code__):
+        raise Unsound.OWN_RULE("a function that has the same code has a rule of its own")
+
+
 def specialize(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], *, as_pullback: bool = False,
     compiled: bool = False, strong: bool = False, handlers: bool = False, has_aux: bool = False,
@@ -74,8 +85,7 @@ def specialize(
 
     Raises `NotSpecializable` where the function is left to the tape.
     """
-    if find_rule(f, *xs, ad=handed_in) is not None or hasattr(f, "__differentiates__"):
-        raise Unsound.OWN_RULE("it has a rule of its own")  # which takes precedence over its source
+    refuse_own_rule(f, xs)
     refuse_many_parts(xs)
     tried: list[Inputs] = []
     recursive: set[Any] = set()

@@ -4,16 +4,17 @@ import ast
 import cmath
 import functools
 import math
+import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from rulescore import generation
+from rulescore import generation, when_changed
 from zygote_lite._activity.walk import reaches_active
-from zygote_lite._cotangents.run import state
+from zygote_lite._cotangents.run import runs, state
 from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.frames import GUARDS
 from zygote_lite._ir.recompile import TREES
@@ -61,6 +62,34 @@ _LARGE_SAMPLES = 10_000  # numbers that are not kept, to make further code with
 _DTYPES_BY_NAME = {dtype_name(d): d for d in (*DTYPES, *map(np.dtype, "lq"))}
 
 
+class RulesInForce:
+    """The generation of the rules, as long as nothing can have changed it.
+
+    Each entry looks at it; to ask for it takes twice as long.
+    """
+
+    __slots__ = ("generation", "modules")
+
+    def __init__(self) -> None:
+        self.generation = self.modules = -1
+
+    def are_of(self, since: int) -> bool:
+        """Return whether the rules are those of a generation."""
+        self.modules = len(sys.modules)  # a section of a plugin may wait for one more
+        self.generation = now = generation()
+        if generation() != now:  # another thread has changed them, and was not noted
+            self.forget()
+        return now == since
+
+    def forget(self) -> None:
+        """Ask again."""
+        self.generation = -1
+
+
+rules = RulesInForce()
+when_changed(rules.forget)
+
+
 def entered(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, form: str = GRADIENT,
     compiled: bool = False, strong: bool = False, handlers: bool = False,
@@ -100,7 +129,8 @@ def entered(
     )  # fmt: skip
     changes = made.changed or made.inputs.effects is not None
     space = {
-        "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
+        "again": again, "code": f.__code__, "state": state, "fast": fast,
+        "runs": runs, "rules": rules, "modules": sys.modules,
         "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "cmath": cmath,
         "is_finite": is_finite, "are_finite": are_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
@@ -276,7 +306,7 @@ def attempt(f: Any, xs: tuple[Any, ...], make: Callable[[], T]) -> T | Exception
         return InternalError(f"{INTERNAL}: {text}")
 
 
-def first_of(enters: tuple[Enter, ...]) -> Enter:
+def first_of(enters: Sequence[Enter]) -> Enter:
     """Return one entry for several: it gives the first answer. A single one stands for itself."""
     if not enters:
         return lambda f, *xs: None
@@ -290,6 +320,35 @@ def first_of(enters: tuple[Enter, ...]) -> Enter:
     exec(compile(text, GUARDS, "exec"), space)
     enter: Enter = space["enter"]
     return enter
+
+
+def of_tuples(enter: Enter, active: tuple[bool, ...]) -> Enter:
+    """Return an entry into dual code that takes the arguments and the tangents as two tuples.
+
+    Arguments:
+        enter: the entry that takes them one by one.
+        active: which arguments move; the tangents of the others are `None`.
+    """
+    text, _ = enter.__globals__["made_of"]
+    count = len(active)
+    names = enter.__code__.co_varnames[1 : enter.__code__.co_argcount]
+    moving = iter(names[count:])
+    tangents = [next(moving) if flag else f"still{i}" for i, flag in enumerate(active)]
+    tests = ["type(primals) is tuple", "type(tangents) is tuple"]
+    tests += [f"still{i} is None" for i, flag in enumerate(active) if not flag]
+    head = f"def enter(f, {', '.join(names)}):\n    try:\n        if not ("
+    assert text.startswith(head)
+    text = (
+        f"def enter_tuples(f, primals, tangents):\n"
+        f"    try:\n"
+        f"        {', '.join(names[:count])}, = primals\n"
+        f"        {', '.join(tangents)}, = tangents\n"
+        f"        if not ({' and '.join(tests)} and {text.removeprefix(head)}"
+    )
+    space = enter.__globals__  # which changes where the code is not worth entering
+    exec(compile(text, GUARDS, "exec"), space)
+    made: Enter = space.pop("enter_tuples")
+    return made
 
 
 def is_same(a: Enter, b: Enter) -> bool:

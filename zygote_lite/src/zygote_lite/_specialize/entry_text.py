@@ -29,7 +29,8 @@ def entry_text(
     """
     names = [f"x{i}" for i in range(len(made.arguments))]
     tests, given = _tests_at_entry(made, names, form)
-    tests.append(f"generation() == {since}")
+    known = f"rules.generation == {since} and len(modules) == rules.modules"
+    tests.append(f"({known} or rules.are_of({since}))")
     if compiled:
         tests += range_tests(made, given)
     tests += _tests_of_tangents(made, names, moving)
@@ -126,7 +127,7 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
     """Return the tests at entry, and the variables that they assign what is read from outside."""
     tests = ["f.__code__ is code"]
     if form != AS_RULE:
-        tests.append("state.active is None")
+        tests.append("(not runs.count or state.active is None)")
     elif made.inputs.given or made.inputs.has_numbers:  # they may be active on the tape
         tests.append("not reaches_active(f)")
     lists = []

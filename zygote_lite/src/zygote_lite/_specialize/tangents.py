@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.driver import (
     MOST_RECURSIVE,
@@ -14,6 +13,7 @@ from zygote_lite._specialize.driver import (
     interpreted,
     may_be_shared,
     plain_name,
+    refuse_own_rule,
     specialize_twice,
 )
 from zygote_lite._specialize.forward.dual import Dual, moves_complex
@@ -60,8 +60,7 @@ def specialize_forward(
         alone: whether the code returns the tangent alone.
         handlers: whether errors reach the handlers of the program; without it, the tape.
     """
-    if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
-        raise Unsound.OWN_RULE("it has a rule of its own")
+    refuse_own_rule(f, xs)
     refuse_many_parts(xs)
     tried: list[Inputs] = []
 

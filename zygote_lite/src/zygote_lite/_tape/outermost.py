@@ -10,7 +10,7 @@ from typing import Any
 from zygote_lite._activity.activity import only_floats
 from zygote_lite._activity.marks import forget_marks
 from zygote_lite._activity.outputs import end_output
-from zygote_lite._cotangents.run import state
+from zygote_lite._cotangents.run import runs, state
 from zygote_lite._tape.refusal import complete_message
 from zygote_lite.errors import DifferentiationError
 
@@ -26,6 +26,8 @@ class Run:
     def __enter__(self) -> "Run":
         self.is_outermost = state.active is None
         if self.is_outermost:
+            with runs.lock:
+                runs.count += 1
             state.active, state.captured, state.written = {}, {}, {}
             state.given, state.has_texts, state.saved = self.given, False, 0
             forget_marks()
@@ -42,6 +44,8 @@ class Run:
             if isinstance(error, DifferentiationError):
                 complete_message(error, self.given, found)
             state.active = state.captured = state.written = None
+            with runs.lock:
+                runs.count -= 1
             state.given = ()
             state.held.clear()
             state.ended.clear()
