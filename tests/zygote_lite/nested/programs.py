@@ -392,6 +392,13 @@ def reshape(x):
 
 
 @program
+def flat_entries(x):
+    y = np.outer(x, x)
+    y.flat[::3] += x
+    return y.flat[1] ** 3 + np.sum(y.flat[[0, 3, 3]]) * np.array(y.flat)[2]
+
+
+@program
 def flat(x):
     s = 0.0
     for v in (x * x).flat:

@@ -4,13 +4,17 @@ import bisect
 import collections
 import heapq
 import itertools
+import math
 import operator
 import re
+import statistics
 import types
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.finite_differences import check_gradient
 from zygote_lite import DifferentiationError, gradient, pullback
 from zygote_lite._python.library.c_iterators import _differ, look_ahead
 
@@ -67,6 +71,46 @@ def test_an_iterator_is_its_own_iterator():
 def test_an_iterator_as_the_value_is_refused():
     with pytest.raises(DifferentiationError, match="squares returns an iterator"):
         pullback(squares, 2.0)
+
+
+ITERABLES = {
+    "dict_values": lambda x: dict(enumerate(x)).values(),
+    "deque": collections.deque,
+    "generator": lambda x: (v * v for v in x),
+    "map": lambda x: map(abs, x),
+    "array": lambda x: x,
+}
+OF_ITERABLES = {
+    "prod": math.prod,
+    "prod_from_active": lambda xs: (lambda ys: math.prod(ys, start=ys[1]))([*xs]),
+    "fsum": math.fsum,
+    "dist": lambda xs: math.dist([*xs], np.array([0.1, 0.2, 0.3])),
+    "mean": statistics.mean,
+    "variance": statistics.variance,
+    "geometric_mean": statistics.geometric_mean,
+}
+
+
+@pytest.mark.parametrize("name", OF_ITERABLES)
+@pytest.mark.parametrize("kind", ITERABLES)
+def test_a_function_of_numbers_takes_any_iterable(name, kind):
+    check_gradient(lambda x: OF_ITERABLES[name](ITERABLES[kind](x)), np.array([0.5, 1.5, 0.7]))
+
+
+def test_a_product_of_arrays_and_objects():
+    class Shifted:
+        def __init__(self, value):
+            self.value = value
+
+        def __mul__(self, other):
+            return Shifted(self.value * other.value + 1.0)
+
+    def of_objects(x):
+        return math.prod([Shifted(x[1]), Shifted(x[2])], start=Shifted(x[0])).value
+
+    x = np.array([0.5, 1.5, 0.7])
+    check_gradient(of_objects, x)
+    check_gradient(lambda x: math.prod([x, x + 1.0, 2.0])[1] + math.prod((), start=x[0]), x)
 
 
 TEXTS = {

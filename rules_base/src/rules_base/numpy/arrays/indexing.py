@@ -177,10 +177,20 @@ def sums_at(values, places, n):
 
 @rule(operator.getitem)
 def _(x: np.flatiter, index: object):
-    def pullback(dy):
-        return scatter(dy, np.ravel(x.base), index), None
+    y, length = x[index], len(x)
 
-    return x[index], pullback
+    def pullback(dy):
+        return scatter(dy, np.zeros(length, np.result_type(y)), index), None
+
+    return y, pullback
+
+
+@rule(np.array)
+def _(x: np.flatiter):
+    def pullback(dy):
+        return (dy,)
+
+    return np.array(x), pullback
 
 
 @rule(np.take)

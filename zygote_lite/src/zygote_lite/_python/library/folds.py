@@ -1,9 +1,11 @@
 """Built-in functions that fold or sort many values, as Python equivalents."""
 
 import builtins
+import collections
 import functools
 import math
 import operator
+import types
 from typing import Any
 
 import numpy as np
@@ -38,13 +40,63 @@ def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
     return tape.call(nodes, _sum, x, *start, *kws.values())
 
 
-@handlers.desugared(math.fsum)
-def _(tape: Any, nodes: Any, x: Any) -> Any:
-    """Add up what any iterable gives; rules take lists, tuples and arrays."""
-    if isinstance(x, list | tuple | np.ndarray):
+def _with_lists(tape: Any, nodes: Any, f: Any, xs: Any, kws: Any, are_taken: Any) -> Any:
+    """Call a function with lists in the place of other iterables, which no rule takes."""
+    operands = list(zip(xs, nodes[1:], strict=False))
+    if all(are_taken(x) for x in xs):
         return None
-    items, node = tape.call((None, nodes[1]), list, x)
-    return tape.call((None, node), math.fsum, items)
+    operands = [(x, n) if are_taken(x) else tape.call((None, n), list, x) for x, n in operands]
+    items, at = zip(*operands, strict=True)
+    return tape.call((None, *at, *nodes[1 + len(xs) :]), f, *items, **kws)
+
+
+_TAKEN_BY_RULES = (list, tuple, np.ndarray)
+
+
+@handlers.desugared(math.prod)
+def _(tape: Any, nodes: Any, x: Any, /, *, start: Any = 1) -> Any:
+    """Multiply what any iterable gives, arrays and objects too; the rule takes lists of numbers."""
+    of_numbers = isinstance(x, list | tuple) and all(isinstance(y, _OF_NUMBERS) for y in x)
+    if not of_numbers or (len(nodes) > 2 and nodes[2] is not None):
+        return tape.call((*nodes, None)[:3], _prod, x, start)
+    return None
+
+
+_OF_NUMBERS = (int, float, complex, np.number, np.bool_)
+
+
+def _prod(x: Any, start: Any) -> Any:
+    items = [start, *x]
+    if are_exact_numbers(items, start):
+        return math.prod(items)
+    return folded(operator.mul, items[1:], start)
+
+
+_FOLDS_OF_ANY = [f for f in (math.fsum, math.dist, getattr(math, "sumprod", None)) if f]
+
+
+@handlers.desugared(*_FOLDS_OF_ANY, given=True)
+def _(f: Any, tape: Any, nodes: Any, *xs: Any) -> Any:
+    """Take what any iterables give; rules take sequences, and two of the same kind."""
+    kinds = (list, tuple) if len({*map(type, xs)}) > 1 else _TAKEN_BY_RULES
+    return _with_lists(tape, nodes, f, xs, {}, lambda x: isinstance(x, kinds))
+
+
+def _is_iterable_only(kind: type) -> bool:
+    """Return whether objects of a class are iterated over, and are no sequences."""
+    return hasattr(kind, "__next__") or kind in (collections.deque, _Values, _Keys)
+
+
+_Values: Any = type({}.values())
+_Keys: Any = type({}.keys())
+
+
+@handlers.callables(types.FunctionType, of=_is_iterable_only)
+def _(tape: Any, nodes: Any, f: Any, xs: Any, kws: Any) -> Any:
+    """Take what an iterable gives in `statistics`, whose rules take sequences."""
+    if f.__module__ != "statistics" or f.__name__.startswith("_"):
+        return None
+    return _with_lists(tape, nodes, f, xs, kws, lambda x: not _is_iterable_only(type(x)))
 
 
 @handlers.in_python(builtins.max)

@@ -25,6 +25,7 @@ for index in (
 ):
     rule.example(operator.getitem, CUBE, index)
 rule.example(operator.getitem, CUBE[0, :, ::2].flat, 2)
+rule.example(np.array, CUBE[0, :, ::2].flat)
 for index in ((..., None), (), True, None):
     rule.example(operator.getitem, np.float64(0.5), index)
 for f in (np.take, np.ndarray.take):
