@@ -81,7 +81,7 @@ def pull_chosen(
         found = None if needed is not None else _of_two_chosen(rule, xs, out, dy)
         if found is not None:
             return found
-        finite = is_finite(dy)
+        finite = bool(np.isfinite(dy).all())
     else:
         finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
     if finite:

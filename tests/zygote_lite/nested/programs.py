@@ -392,6 +392,12 @@ def reshape(x):
 
 
 @program
+def ufunc_methods_of_lists(x):
+    y = np.maximum.outer(x, x * x[::-1])
+    return np.sum(np.maximum.reduce([y[0], y[1] * 1.5, (0.1, x[1] ** 3)])) ** 2
+
+
+@program
 def flat_entries(x):
     y = np.outer(x, x)
     y.flat[::3] += x

@@ -19,6 +19,7 @@ from rules_base.shared.axes import (
     truncates,
     zeros_kept,
 )
+from rules_base.shared.nesting import as_array, unstacked
 from rulescore import Array, Numeric, RuleSet, frule, project, rrule
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.ufunc_methods", may_raise=False)
@@ -144,20 +145,28 @@ for f in (np.maximum, np.minimum, np.fmax, np.fmin):
     declare_extreme(f)
 
 
-@rule(np.logaddexp.reduce)
-def _(x: Numeric, axis=0, *, keepdims=False):
-    y = np.logaddexp.reduce(x, axis, keepdims=keepdims)
+def declare_logarithm(f, exponential):
+    """Declare the rule of the logarithm of a sum of exponentials."""
 
-    def pullback(dy):
-        # equal infinities share as equal numbers do
-        total = restored(y, x, axis, keepdims)
-        level = np.logical_and(x == total, np.isinf(x))
-        number = np.sum(level, axis=axis, keepdims=np.ndim(x) > 0)
-        share = np.where(level, 1 / np.maximum(number, 1), np.exp(np.where(level, 0.0, x - total)))
-        dy = restored(dy, x, axis, keepdims)
-        return (project(zeros_kept(dy * share, dy, y), x),)
+    @rule(f.reduce)
+    def _(x: Numeric, axis=0, *, keepdims=False):
+        y = f.reduce(x, axis, keepdims=keepdims)
 
-    return y, pullback
+        def pullback(dy):
+            # equal infinities share as equal numbers do
+            total = restored(y, x, axis, keepdims)
+            level = np.logical_and(x == total, np.isinf(x))
+            number = np.sum(level, axis=axis, keepdims=np.ndim(x) > 0)
+            share = exponential(np.where(level, 0.0, x - total))
+            share = np.where(level, 1 / np.maximum(number, 1), share)
+            dy = restored(dy, x, axis, keepdims)
+            return (project(zeros_kept(dy * share, dy, y), x),)
+
+        return y, pullback
+
+
+declare_logarithm(np.logaddexp, np.exp)
+declare_logarithm(np.logaddexp2, np.exp2)
 
 
 @rule(np.hypot.reduce)
@@ -238,16 +247,17 @@ def declare_chain(f, *methods):
     if "reduce" in methods:
 
         @rule(f.reduce)
-        def _(x: np.ndarray, axis: int = 0, *, keepdims=False):
+        def _(x: np.ndarray, axis=0, *, keepdims=False):
             y = f.reduce(x, axis, keepdims=keepdims)
+            only = 0 if axis is None else axis[0] if isinstance(axis, tuple) else axis  # one fits
 
             def pullback(dy):
-                first = np.moveaxis(x, axis, 0)
+                first = np.moveaxis(x, only, 0)
                 steps = np.zeros(first.shape, inexact_type(dy))
                 if len(steps):
                     steps[-1] = np.reshape(dy, steps.shape[1:])
                 dx = chain_back(f, steps, first, f.accumulate(first))
-                return (project(np.moveaxis(dx, 0, axis), x),)
+                return (project(np.moveaxis(dx, 0, only), x),)
 
             return y, pullback
 
@@ -263,11 +273,11 @@ def chain_back(f, dy, x, y):
     return dx
 
 
-CHAINS = (np.subtract, np.true_divide, np.fmod, np.remainder, np.logaddexp2)
+CHAINS = (np.subtract, np.true_divide, np.fmod, np.remainder)
 for f in CHAINS:
     declare_chain(f, "reduce", "accumulate")
 # what NumPy reduces by `power` and `arctan2` along a last axis is no chain of them
-RUNNING = (np.power, np.float_power, np.arctan2, np.logaddexp, np.hypot)
+RUNNING = (np.power, np.float_power, np.arctan2, np.logaddexp, np.logaddexp2, np.hypot)
 for f in RUNNING:
     declare_chain(f, "accumulate")
 
@@ -291,7 +301,7 @@ def declare_pieces(f):
         return y, pullback
 
 
-PIECES = (np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logaddexp)
+PIECES = (np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logaddexp, np.logaddexp2)
 for f in PIECES:
     declare_pieces(f)
 
@@ -331,9 +341,12 @@ for f in OUTER:
 def declare_unbound(name):
     """Declare the rule of a method of ufuncs that is given the ufunc: that of the method itself."""
 
+    operands = 2 if name == "outer" else 1
+
     @rule(getattr(np.ufunc, name))
     def _(f: np.ufunc, *xs: object, **options):
-        found = rrule(getattr(f, name), *xs, **options)
+        arrays = [as_array(x) for x in xs[:operands]]
+        found = rrule(getattr(f, name), *arrays, *xs[operands:], **options)
         if found is None:
             getattr(f, name)(*xs, **options)  # what the call itself refuses is its own error
             given = ", ".join([type(x).__name__ for x in xs] + [f"{key}=" for key in options])
@@ -341,7 +354,9 @@ def declare_unbound(name):
         y, back = found
 
         def pullback(dy):
-            return back(dy)
+            _, *dxs = back(dy)
+            found = [unstacked(dx, x) for dx, x in zip(dxs, xs[:operands], strict=False)]
+            return None, *found, *dxs[operands:]
 
         return y, pullback
 
