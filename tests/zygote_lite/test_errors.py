@@ -30,6 +30,7 @@ def test_the_example_of_each_page_gives_the_error_that_it_shows(kind):
     (told,) = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
     error = run(bad)
     assert shown(error) == told
+    assert re.match(r"\w+: example\.py:\d+: ", told)  # the user's file and line come first
     assert told.endswith(f"[{kind.code}]")
     assert getattr(error, "code", kind.code) == kind.code
     assert [run(text) for text in good] == [None] * len(good)

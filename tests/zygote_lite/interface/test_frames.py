@@ -1,6 +1,7 @@
 """Tracebacks: the user's frames with their lines, and one frame of the engine."""
 
 import concurrent.futures
+import inspect
 import pickle
 import traceback
 import types
@@ -43,6 +44,13 @@ def frames_of(error):
     frames = traceback.extract_tb(error.__traceback__)[1:]  # that of `raised_by` aside
     own = [(frame.lineno, frame.name) for frame in frames if frame.filename == __file__]
     return own[1:], sum(frame.filename.startswith(ENGINE) for frame in frames)
+
+
+def variables_of(error):
+    """Return the parameters and the variables of the frames here, as debuggers show them."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    own = [frame for frame in frames if frame.f_code.co_filename == __file__][2:]
+    return [(inspect.getargvalues(frame)[:3], sorted(frame.f_locals)) for frame in own]
 
 
 def fail(*xs):
@@ -127,6 +135,30 @@ def test_lines_are_those_of_python(f, x):
     differentiated = raised_by(lambda: grad(f)(x))
     assert frames_of(differentiated) == (plain, 1)
     assert type(differentiated) is type(raised_by(lambda: f(x)))
+    assert variables_of(differentiated) == variables_of(raised_by(lambda: f(x)))
+
+
+def test_frames_hold_the_values_of_the_user_and_no_tape():
+    def scaled(x, *factors, power=1, **others):
+        held = [x * factor for factor in factors]
+        return held[0].missing
+
+    frame = [*traceback.walk_tb(raised_by(lambda: grad(scaled)(2.0, 3.0, k=1)).__traceback__)][-1][
+        0
+    ]
+    assert frame.f_locals | {"factor": 3.0} == {  # a variable of its own since Python 3.12
+        "x": 2.0, "factors": (3.0,), "power": 1, "others": {"k": 1}, "held": [6.0], "factor": 3.0
+    }  # fmt: skip
+
+
+def test_frames_of_a_recursion_are_of_one_code():
+    def deep(n, x):
+        return x * deep(n - 1, x) if n else x.missing
+
+    error = raised_by(lambda: grad(deep, argnums=1)(5, 2.0))
+    frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_name == "deep"]
+    assert [f.f_locals["n"] for f in frames] == [5, 4, 3, 2, 1, 0]
+    assert len({id(f.f_code) for f in frames[:-1]}) == 1  # IPython shows three of them
 
 
 def loss(x):

@@ -23,6 +23,7 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     tuple_like,
 )
+from zygote_lite._ir.places import where
 from zygote_lite._tape.validate import describe, is_real_array
 from zygote_lite.errors import Fault
 
@@ -122,7 +123,9 @@ def _entry(tree: Any, key: Any, like: Any, path: tuple[str, ...]) -> Any:
         and not (isinstance(tree, list | tuple) and len(tree) == len(like))
     ):
         place = ".".join(path) or "the top"
-        raise Fault.TREE(f"the trees differ at {place}: {describe(like)} and {describe(tree)}")
+        raise Fault.TREE(
+            f"{where()}: the trees differ at {place}: {describe(like)} and {describe(tree)}"
+        )
     return _tree_entries(tree).get(key)
 
 
@@ -173,7 +176,8 @@ class Unravel:
         for leaf in leaves:
             if not is_real_array(leaf):
                 raise Fault.TREE(
-                    f"a vector is made of real numbers, and inside is {describe(leaf)}", TypeError
+                    f"{where()}: a vector is made of real numbers, and inside is {describe(leaf)}",
+                    TypeError,
                 )
         self.size = sum(map(np.size, leaves))
         self.dtype = np.result_type(*map(np.asarray, leaves)) if leaves else np.dtype(float)
@@ -189,7 +193,9 @@ class Unravel:
             zeros = other is None
             parts.append(np.zeros(np.size(leaf)) if zeros else np.ravel(other))
             if not zeros and np.shape(other) != np.shape(leaf):
-                raise Fault.TREE(f"a leaf is {describe(leaf)}, and the other {describe(other)}")
+                raise Fault.TREE(
+                    f"{where()}: a leaf is {describe(leaf)}, and the other {describe(other)}"
+                )
 
         TreeWalk(add, is_float, self.frozen, cotangent=True).new(self.tree, (d,))
         return np.concatenate([np.zeros(0), *parts]).astype(self.dtype)
@@ -205,7 +211,9 @@ class Unravel:
 
     def _made(self, v: Any, cotangent: bool) -> Any:
         if np.shape(v) != (self.size,):
-            raise Fault.TREE(f"the vector has the shape {np.shape(v)}, and not ({self.size},)")
+            raise Fault.TREE(
+                f"{where()}: the vector has the shape {np.shape(v)}, and not ({self.size},)"
+            )
         at = 0
 
         def take(leaf: Any) -> Any:

@@ -68,6 +68,12 @@ def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
     return run, is_generator
 
 
+def function_recorded_by(code: types.CodeType) -> types.CodeType | None:
+    """Return the code of the user's function that recording code records, if it is such code."""
+    known = list(_recordings.items())
+    return next((own for (own, _), (run, _) in known if run.__code__ is code), None)
+
+
 def recording(function: ir.Function) -> Emitted:
     """Return the recording code of a lowered function."""
     before = leading(function)

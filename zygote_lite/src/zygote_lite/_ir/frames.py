@@ -13,13 +13,17 @@ program runs. A package of rules whose frames are to go has `__tracebackhide__ =
 
 import functools
 import os
+import re
 import sys
+import traceback
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import rulescore
-from zygote_lite._ir.places import ENGINE
+from rulescore.faults import code_in
+from zygote_lite._ir.places import ENGINE, place_in
+from zygote_lite._ir.stand_in_frames import StandIns
 from zygote_lite.modes import InternalError
 
 ALL_FRAMES = "ZYGOTE_LITE_ALL_FRAMES"
@@ -35,7 +39,11 @@ def keep_users_frames(error: BaseException) -> bool:
     It is called where users have called the engine, whose frame there stays. Returns whether
     frames are hidden: not those of an internal error, nor where the user wants to see all.
     """
-    if os.environ.get(ALL_FRAMES, "") not in ("", "0") or isinstance(error, InternalError):
+    if isinstance(error, InternalError):
+        return False
+    if code_in(str(error)).startswith("ZL"):
+        _tell_place(error)
+    if os.environ.get(ALL_FRAMES, "") not in ("", "0"):
         return False
     if error.__traceback__ is not None:
         _called_by_users.add(error.__traceback__.tb_frame.f_code)
@@ -71,6 +79,19 @@ def entry(f: Called) -> Called:
     return same  # type: ignore[no-any-return]
 
 
+def _tell_place(error: BaseException) -> None:
+    """Let a message of ours begin with the user's file and line, unless it names a place."""
+    text = str(error)
+    found = error.__traceback__
+    if found is None or re.fullmatch(r".*:\d+", text.partition(": ")[0], re.DOTALL):
+        return
+    inside = [frame for frame, _ in traceback.walk_tb(found)][1:]
+    outside = [frame for frame, _ in traceback.walk_stack(found.tb_frame)]
+    place = place_in([*reversed(inside), *outside])
+    if place is not None:
+        error.args = (f"{place}: {text}",)
+
+
 def _of_user(found: types.TracebackType | None) -> types.TracebackType | None:
     """Return a traceback without the frames of the engine, but for those that users called.
 
@@ -87,9 +108,9 @@ def _of_user(found: types.TracebackType | None) -> types.TracebackType | None:
         found = found.tb_next
     if len(kept) == 1 and not is_user:
         kept += of_rules
-    made = None
+    made, stand_ins = None, StandIns()
     for one in reversed(kept):
-        made = one if one.tb_next is made else _linked(one, made)
+        made = stand_ins.as_written(one if one.tb_next is made else _linked(one, made))
     return made
 
 

@@ -123,6 +123,15 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
     return f"{path}:{frame.f_lineno}", f"{module}.{name}", module
 
 
+def place_in(frames: Iterable[Any]) -> str | None:
+    """Return file and line of the first frame of the user's code, else of a library's."""
+    told = [f for f in frames if not _is_ours(f) and not _is_of_python(f.f_code.co_filename)]
+    own = [frame for frame in told if not is_installed(frame.f_code.co_filename)]
+    for frame in (*own, *told):
+        return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return None
+
+
 def _frames() -> Iterator[Any]:
     """Yield the frames of the running code, from the innermost one of the user's code on."""
     frame = _users_frame()
