@@ -3,8 +3,8 @@
     nox -s eyes -- shots
 
 What a reader would stumble over is an error: a page that is wider than the window, a picture that
-is not there, a file that cannot be fetched, an error of a script. Screenshots go into the folder
-that is named.
+is not there, a file that cannot be fetched, an error of a script, a page that is more than two
+clicks away from the first one. Screenshots go into the folder that is named.
 """
 
 import contextlib
@@ -25,6 +25,11 @@ FAULTS = """() => {
         .map(i => "has a picture that is not there: " + i.src);
     return [...wide, ...pictures];
 }"""
+SEEN_LINKS = """() => [...document.querySelectorAll("a[href]")]
+    .filter(a => a.checkVisibility({opacityProperty: true, visibilityProperty: true}))
+    .map(a => a.href.split("#")[0])"""
+MOST_CLICKS = 2
+SCHEMES = ("light", "dark")
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -50,18 +55,27 @@ def note_failure(heard, asked):
         heard.append(f"cannot fetch {asked.url}: {asked.failure}")
 
 
+def far_away(links, first):
+    """Yield the pages that take more clicks than they may, by the links that are seen on pages."""
+    near = {first}
+    for _ in range(MOST_CLICKS):
+        near |= {link for page in near for link in links.get(page, ())}
+    for page in sorted(links.keys() - near):
+        yield f"{page.removeprefix(first)} is more than {MOST_CLICKS} clicks away"
+
+
 def look(site, shots=None):
     """Return what is wrong with pages, and write a picture of each into the folder `shots`."""
     pages = sorted(path.relative_to(site).parent.as_posix() for path in site.rglob("index.html"))
     found = []
     with served(site) as address, sync_playwright() as engine:
         browser = engine.chromium.launch(executable_path=shutil.which("chromium"))
-        for scheme in ("light", "dark"):
+        for scheme in SCHEMES:
             for name, width in WIDTHS.items():
                 page = browser.new_page(
                     viewport={"width": width, "height": 900}, color_scheme=scheme
                 )
-                heard = []
+                heard, links = [], {}
                 page.on("pageerror", lambda error, heard=heard: heard.append(str(error)))
                 page.on("requestfailed", functools.partial(note_failure, heard))
                 for place in pages:
@@ -69,12 +83,15 @@ def look(site, shots=None):
                     faults = [*page.evaluate(FAULTS), *heard]
                     found += [f"{place} ({name}, {scheme}): {fault}" for fault in faults]
                     heard.clear()
+                    links[page.url] = page.evaluate(SEEN_LINKS)
                     if shots:
                         page.wait_for_timeout(200)  # what fades in is there
                         stem = place.replace("/", "__").strip(".") or "index"
                         file = f"{stem}.{name}.{scheme}.png"
                         page.screenshot(path=shots / file, full_page=True)
                 page.close()
+                if name == "wide":
+                    found += [f"{told} ({scheme})" for told in far_away(links, address)]
         browser.close()
     return found
 
