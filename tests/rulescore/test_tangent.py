@@ -119,6 +119,18 @@ def test_fields_are_read_as_attributes_and_as_entries():
         dm["slope"]
 
 
+def test_the_text_of_a_large_cotangent_is_cut():
+    inner = Tangent(Line, weights=np.ones((30, 30)), bias=list(range(10_000)))
+    dm = Tangent(Line, weights=np.arange(100.0), inner=inner, **{f"b{i}": 1.0 for i in range(30)})
+    text = repr(dm)
+    assert repr(np.arange(100.0)) in text
+    assert "..., 1., 1., 1.]]" in text
+    assert "0, 1, 2" in text
+    assert text.endswith("b17=1.0, ... and 12 more)")
+    assert len(text) < 3000
+    assert dict(dm) == dict(dm.items())  # which has all
+
+
 def test_a_tangent_is_equal_to_one_of_the_same_type_and_fields():
     assert Tangent(Line, a=1.0) == Tangent(Line, a=1.0)
     assert Tangent(Line, a=1.0) != Tangent(Line, a=2.0)

@@ -1,4 +1,4 @@
-"""Cotangents in a notebook: tables of fields, with kinds and values."""
+"""Cotangents as they are shown: as text, and in a notebook as tables. What is long is cut."""
 
 import html
 from collections.abc import Iterable
@@ -10,7 +10,9 @@ import numpy as np
 from rulescore._naming import describe
 
 LONGEST = 120  # of the text of a value
-MOST = 20  # rows of a table
+MOST = 20  # rows of a table, fields of a text
+MOST_ENTRIES = 100  # of an array in a text
+LONGEST_TEXT = 1000  # of a value in a text
 DEEPEST = 4  # tables in tables
 _CELL = 'style="text-align: left; vertical-align: top"'
 
@@ -53,9 +55,18 @@ def html_of(x: Any, depth: int = 0) -> str:
     if head and depth < DEEPEST:
         rows = [(code(name), html_of(v, depth + 1)) for name, v in islice(items, MOST)]
         return html_table("", head, _and_more([*rows], len(x)))
+    if head:
+        return code(type(x).__name__)
     with np.printoptions(threshold=20, edgeitems=2, precision=4):
-        text = type(x).__name__ if head else repr(x)
+        text = repr(x)
     return code(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
+
+
+def shortened(x: Any) -> str:
+    """Return the value of a cotangent as text, which fits on a screen."""
+    with np.printoptions(threshold=min(MOST_ENTRIES, np.get_printoptions()["threshold"])):
+        text = repr(x)
+    return text if len(text) <= LONGEST_TEXT or _is_tangent(x) else f"{text[:LONGEST_TEXT]}..."
 
 
 def _and_more(rows: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:

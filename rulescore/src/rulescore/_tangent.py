@@ -2,12 +2,13 @@
 
 import numbers
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from rulescore import _kinds
-from rulescore._html import html_of_tangent
+from rulescore._html import MOST, html_of_tangent, shortened
 from rulescore._project import Known, of_pairs, sequence_like
 
 
@@ -88,8 +89,10 @@ class Tangent:
         return _scaled(self, 1 / divisor) if is_number else NotImplemented
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
-        return f"Tangent[{self._primal.__qualname__}]({fields})"
+        fields = [f"{name}={shortened(x)}" for name, x in islice(self._fields.items(), MOST)]
+        left = len(self._fields) - len(fields)
+        fields += [f"... and {left} more"] if left else []
+        return f"Tangent[{self._primal.__qualname__}]({', '.join(fields)})"
 
     def _repr_html_(self) -> str:
         return html_of_tangent(self)

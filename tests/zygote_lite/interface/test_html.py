@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rulescore import Tangent
-from zygote_lite import grad, gradient, pullback, value_and_grad
+from zygote_lite import grad, gradient, linearize, pullback, value_and_grad, vjp
 
 
 class Balanced(html.parser.HTMLParser):
@@ -86,3 +86,22 @@ def test_a_function_that_is_made_has_its_name(made, name):
     assert shown(made) == name
     assert pickle.loads(pickle.dumps(made)) is made
     assert "lambda" in shown(grad(lambda x: x))
+
+
+@pytest.mark.parametrize("calls", [1, 4])
+def test_maps_of_vjp_and_linearize_say_what_they_take_and_give(calls):
+    def scaled(x, factor, name):
+        return np.sum(x) * factor
+
+    def scaled_and_name(x, factor, name):
+        return np.sum(x) * factor, name
+
+    for _ in range(calls):
+        _, back = vjp(scaled, np.ones(3), 2.0, "a")
+        _, of_first, _ = vjp(scaled_and_name, np.ones(3), 2.0, "a", has_aux=True)
+    for one, name in ((back, "scaled"), (of_first, "scaled_and_name")):
+        assert shown(one).startswith(f"∂({name}): takes the cotangent of float64, and gives")
+        assert "∂xndarray of shape (3,), float64" in shown(one)
+    _, push = linearize(scaled, np.ones(3), 2.0, "a")
+    assert shown(push).startswith("pushforward of scaled: gives the tangent of float64, and takes")
+    assert "∂factorfloat" in shown(push)

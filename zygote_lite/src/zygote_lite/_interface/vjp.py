@@ -20,6 +20,7 @@ from zygote_lite._specialize.callee import finite_cotangents
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb
 from zygote_lite._specialize.watch import AUXILIARY, PULLBACK
+from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.run import pullback_text, recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of, seed, with_zeros
 
@@ -28,7 +29,7 @@ class VectorJacobianProduct:
     """Map the cotangent of a value to a tuple of those of the arguments, with zeros for `None`.
 
     Arguments:
-        f, back, xs: the function, the pullback of the engine, and the arguments.
+        f, back, y, xs: the function, the pullback of the engine, the value, and the arguments.
         places: where among the cotangents that the pullback gives that of each argument is, `None`
             for one that is not differentiated. Before and between are those of the function, of an
             object, and of what was bound or has a default.
@@ -38,10 +39,11 @@ class VectorJacobianProduct:
         self,
         f: Any,
         back: Callable[[Any], Any],
+        y: Any,
         xs: tuple[Any, ...],
         places: Sequence[int | None],
     ) -> None:
-        self._f, self._back, self._xs, self._places = f, back, xs, places
+        self._f, self._back, self._y, self._xs, self._places = f, back, y, xs, places
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
         try:
@@ -54,6 +56,10 @@ class VectorJacobianProduct:
 
     def __repr__(self) -> str:
         return pullback_text(self._f)
+
+    def _repr_html_(self) -> str:
+        active = [at is not None for at in self._places]
+        return html_of_pullback(repr(self), self._f, self._y, self._xs, active)
 
 
 def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
@@ -91,10 +97,10 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
             flags = (None, *(True for _ in primals))
             y, back = record_and_note(known, function, given, recorded, (flags, f, primals, {}), {})
         if not has_aux:
-            return y, VectorJacobianProduct(f, back, primals, places)
+            return y, VectorJacobianProduct(f, back, y, primals, places)
         y, aux = pair_of(f, y)
         back = back if found is not None else of_first(back)
-        return y, VectorJacobianProduct(f, back, primals, places), aux
+        return y, VectorJacobianProduct(f, back, y, primals, places), aux
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
@@ -132,7 +138,7 @@ def vjp_by(f: Any, numbers: tuple[int, ...], xs: tuple[Any, ...]) -> tuple[Any, 
         else:
             flags = (None, *(True if i in numbers else None for i in range(len(xs))))
             y, back = record_and_note(known, function, given, recorded, (flags, f, xs, {}), {})
-        return y, VectorJacobianProduct(f, back, xs, places)
+        return y, VectorJacobianProduct(f, back, y, xs, places)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise

@@ -21,7 +21,7 @@ class StandIns:
     """The code of the stand-ins in one traceback, one for each place: recursion is recognized."""
 
     def __init__(self) -> None:
-        self._known: dict[Any, tuple[types.CodeType, _Values]] = {}
+        self._known: dict[Any, tuple[types.CodeType, _Variables]] = {}
 
     def as_written(self, found: types.TracebackType) -> types.TracebackType:
         """Return a traceback with a stand-in for a first frame of recording code, or itself."""
@@ -33,7 +33,7 @@ class StandIns:
         held = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
         key = (id(own), found.tb_lasti, *held)
         if key not in self._known:
-            values = _Values()
+            values = _Variables()
             code = _raising_at(own, tuple(held), found)
             consts = tuple([values if c == _VALUES else c for c in code.co_consts])
             self._known[key] = code.replace(co_consts=consts), values
@@ -50,7 +50,7 @@ class StandIns:
         return found
 
 
-class _Values:
+class _Variables:
     """What a stand-in finds in its variables."""
 
     now: tuple[Any, ...] = ()

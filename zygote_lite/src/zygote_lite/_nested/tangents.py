@@ -39,6 +39,7 @@ from zygote_lite._nested.run import NestedRun
 from zygote_lite._nested.store import NestedStore
 from zygote_lite._nested.tape import NestedTape
 from zygote_lite._tape.generators import refuse_iterator
+from zygote_lite._tape.notebook import html_of_pushforward
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import (
@@ -183,6 +184,9 @@ class Pushforward:
 
     def __repr__(self) -> str:
         return f"pushforward of {getattr(self._f, '__name__', type(self._f).__qualname__)}"
+
+    def _repr_html_(self) -> str:
+        return html_of_pushforward(repr(self), self._f, self.y, self._operands[1:])
 
 
 def _refuse_complex(v: Any, x: Any, seen: set[tuple[int, int]] | None = None) -> None:

@@ -1,7 +1,8 @@
-"""What a notebook shows of a pullback: for what it takes a cotangent, and of what it gives one."""
+"""What a notebook shows of pullbacks and pushforwards: what they take, and what they give."""
 
 import html
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 _ALIGNED = 'style="text-align: left"'
@@ -15,15 +16,24 @@ def html_of_pullback(shown: str, f: Any, y: Any, xs: tuple[Any, ...], active: li
         f, y, xs: the function, its value and its arguments.
         active: for each argument whether it gets a gradient.
     """
-    head = (
-        f"<code>{html.escape(shown)}</code>: takes the cotangent of {_kind_and_shape(y)}, and gives"
-    )
+    head = f"takes the cotangent of {_kind_and_shape(y)}, and gives"
+    return _html_of_map(shown, head, f, xs, active)
+
+
+def html_of_pushforward(shown: str, f: Any, y: Any, xs: tuple[Any, ...]) -> str:
+    """Return a pushforward as HTML; the arguments are those of `html_of_pullback`."""
+    head = f"gives the tangent of {_kind_and_shape(y)}, and takes"
+    return _html_of_map(shown, head, f, xs, [True] * len(xs))
+
+
+def _html_of_map(shown: str, head: str, f: Any, xs: tuple[Any, ...], active: Sequence[bool]) -> str:
     rows = [
         f"<tr><td {_ALIGNED}><code>∂{html.escape(name)}</code></td>"
         f"<td {_ALIGNED}>{_kind_and_shape(x) if flag else 'not differentiated'}</td></tr>"
         for name, x, flag in zip(_shown_names(f, len(xs)), xs, active, strict=False)
     ]
-    return "\n".join([f"<div>{head}</div><table>", *rows, "</table>"])
+    shown = f"<code>{html.escape(shown)}</code>"
+    return "\n".join([f"<div>{shown}: {head}</div><table>", *rows, "</table>"])
 
 
 def _shown_names(f: Any, count: int) -> list[str]:
