@@ -31,7 +31,7 @@ DASK = {
         "split array_split hsplit vsplit dsplit unstack cumulative_sum cumulative_prod",
         "sort partition sort_complex take_along_axis setdiff1d setxor1d unique_values unique_all",
         "unique_counts unique_inverse matrix_transpose trapezoid interp ndarray.choose",
-        "convolve correlate cross inner kron",
+        "convolve correlate cross inner kron ufunc.reduce",  # of lists of arrays
         "linalg.cond linalg.cross linalg.det linalg.diagonal linalg.eig linalg.eigh",
         "linalg.eigvals linalg.eigvalsh linalg.matmul linalg.matrix_norm linalg.matrix_power",
         "linalg.matrix_transpose linalg.multi_dot linalg.outer linalg.pinv linalg.slogdet",

@@ -85,6 +85,7 @@ REDUCTIONS += (np.cumprod, np.median, np.quantile, np.percentile, np.diff, np.ed
 REDUCTIONS += (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanvar, np.nanstd, np.trapezoid)
 REDUCTIONS += (np.gradient, np.unique, np.partition, np.clip, np.amax, np.amin, np.nanprod)
 REDUCTIONS += (np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse)
+REDUCTIONS += (np.nanmedian, np.nanquantile, np.nanpercentile)
 SHAPES = (np.reshape, np.ravel, np.transpose, np.squeeze, np.expand_dims, np.broadcast_to, np.roll)
 SHAPES += (np.flip, np.tile, np.repeat, np.pad, np.diag, np.moveaxis, np.swapaxes, np.take)
 SHAPES += (np.tril, np.triu, np.trace, np.diagonal, np.rot90, np.fliplr, np.flipud, np.resize)
@@ -96,7 +97,7 @@ UNARY += (np.square, np.negative, np.positive, np.reciprocal, np.real, np.imag, 
 UNARY += (np.sinc, np.deg2rad, np.radians, np.rad2deg, np.degrees, np.nan_to_num, *POSITIVE)
 BINARY = (np.add, np.subtract, np.multiply, np.true_divide, np.power, np.maximum, np.minimum)
 BINARY += (np.dot, np.matmul, np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.fmax, np.fmin)
-BINARY += (np.float_power, np.remainder, np.fmod, np.copysign)
+BINARY += (np.float_power, np.remainder, np.fmod, np.copysign, np.polymul)
 OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
 OPERATORS += (operator.matmul, operator.mod)
 

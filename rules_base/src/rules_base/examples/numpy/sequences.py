@@ -25,6 +25,9 @@ rule.example(np.append, ROWS, 0.25)
 for f in (np.cumsum, np.cumprod, np.diff, np.sort, np.median, np.ediff1d):
     rule.example(f, ROWS)
 rule.example(np.quantile, [0.5, -1.5, 2.0, 0.1], 0.3)
+for f in (np.nanquantile, np.nanpercentile):
+    rule.example(f, ROWS, 0.3, axis=1)
+rule.example(np.nanmedian, ROWS, axis=0)
 rule.example(np.percentile, [0.5, -1.5, 2.0, 0.1], 30.0)
 for f in (np.ravel, np.transpose, np.squeeze, np.flip, np.diag, np.tril, np.triu, np.trace):
     rule.example(f, ROWS)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rules_base.shared.axes import like, truncates
+from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.ranges", may_raise=False)
@@ -115,12 +116,12 @@ def _(x: Array, N=None, increasing=False):
 
 
 @rule(np.meshgrid)
-def _(*xs: Numeric, **options):
+def _(*xs: Numeric | list | tuple, **options):
     def pullback(dy):
         wide = np.meshgrid(*xs, sparse=True, indexing=options.get("indexing", "xy"))
         return tuple(
             [
-                None if d is None else project(np.reshape(project(d, w), np.shape(x)), x)
+                None if d is None else unstacked(np.reshape(project(d, w), np.shape(x)), x)
                 for d, w, x in zip(dy, wide, xs, strict=True)
             ]
         )
