@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy import integrate as si
+from scipy.linalg import expm
 
-from rules_scipy.shared.steps.collocation import long_steps, stages_of
+from rules_scipy.shared.steps.choosing import long_steps
 from tests.rules_scipy.tiers import compare
 from zygote_lite import NoRuleError, grad, gradient, hessian
 
@@ -272,23 +273,49 @@ def test_a_right_hand_side_may_return_what_it_was_given(method, rate):
 
 
 KNOTS = np.linspace(0, 1, 65)
-DECAY = lambda t: np.exp(-np.outer(t, [1.0, 2.0]))
+SLOPE = np.array([1.0, 2.0])
+DECAY = lambda t: np.exp(-np.outer(t, SLOPE))
+RATE = lambda t, y: (-y * SLOPE, lambda dk: (None, None, -dk * SLOPE))
 
 
 @pytest.mark.parametrize(
-    ("error", "rtol", "steps"), [(0.0, 1e-4, 8), (0.0, 1e-12, 32), (1e-6, 1e-9, 64)]
+    ("error", "rtol", "steps"), [(0.0, 1e-4, 6), (0.0, 1e-12, 9), (1e-6, 1e-9, 65)]
 )
 def test_steps_are_as_long_as_the_solution_is_exact(error, rtol, steps):
     at = lambda t: DECAY(t) + error * np.sign(np.sin(1e4 * t))[:, None]
-    found = long_steps(KNOTS, lambda t, y: -y * [1.0, 2.0], np.ones(2), at, rtol, 0.0)
-    np.testing.assert_array_equal(found[0], KNOTS[:: 64 // steps])
-    np.testing.assert_array_equal(found[1], at(stages_of(found[0])))
+    found = long_steps(RATE, KNOTS, np.ones(2), at, rtol, 0.0, [0.3])
+    assert len(found.h) <= steps
+    assert {*found.knots} <= {*KNOTS, 0.3}
+    _, dy, _, _ = found.pulled([1.0, 0.3], np.array([[1.0, 0.0], [0.0, 1.0]]))
+    np.testing.assert_allclose(dy, np.exp([-1.0, -0.6]), rtol=20 * rtol + error)
 
 
-def test_long_steps_are_divided_where_the_solution_is_more_exact():
-    f = lambda t, y: -y * [1.0, 2.0]
-    ends, _ = long_steps(np.array([0.0, 0.5, 1.0]), f, np.ones(2), DECAY, 1e-9, 0.0)
-    np.testing.assert_array_equal(ends, np.linspace(0, 1, 9))
+SPREAD = np.diag(np.ones(8), 1) + np.diag(np.ones(8), -1) - 2 * np.eye(9)
+
+
+@pytest.mark.parametrize(
+    ("method", "speed"),
+    [("Radau", 300.0), ("BDF", 30.0), ("BDF", 3.0 + 1.0j), ("LSODA", 1.0), (None, 30.0)],
+)
+def test_many_equations(method, speed):
+    y0, t = np.sin(np.arange(9.0)) + 0 * speed, np.array([0.0, 0.3, 0.8])
+
+    def end(c, y0):
+        rate = lambda t, y: c * (speed * (SPREAD @ y))
+        if method is None:
+            return np.sum(abs(si.odeint(rate, y0, t, tfirst=True)[1:]) ** 2)
+        at = si.solve_ivp(rate, (0, 0.8), y0, method, t, rtol=1e-7, atol=1e-9).y
+        return np.sum(abs(at[:, 1:]) ** 2)
+
+    def exact(c, y0):
+        return sum([np.sum(abs(expm(c * speed * s * SPREAD) @ y0) ** 2) for s in t[1:]])
+
+    by_c, by_y0 = gradient(end, 1.0, y0)
+    h = 1e-5
+    assert by_c == pytest.approx((exact(1 + h, y0) - exact(1 - h, y0)) / (2 * h), rel=1e-4)
+    v = np.cos(np.arange(9.0)) * (1 + 0 * speed)
+    along = (exact(1.0, y0 + h * v) - exact(1.0, y0 - h * v)) / (2 * h)
+    assert np.vdot(by_y0, v).real == pytest.approx(along, rel=1e-4)
 
 
 @pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-8])

@@ -15,13 +15,8 @@ from rules_scipy.shared.solvers import (
     refuse_unless_tuple,
     solver,
 )
-from rules_scipy.shared.steps.collocation import (
-    Along,
-    along_pieces,
-    interpolated,
-    knots_of,
-    long_steps,
-)
+from rules_scipy.shared.steps.choosing import long_steps
+from rules_scipy.shared.steps.collocation import along_pieces, interpolated
 from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
 
@@ -54,11 +49,14 @@ def _(ad, given):
         asked = None if dense else () if t_eval is None else t_eval
         steps = Steps(rate, span, first, times, Tableau(method), asked)
     elif y.success:
-        of = given["fun"], span, first, args
-        asked = () if t_eval is None else t_eval
-        steps = Along(
-            rate, *without_second(method, pieces, times, asked, read, *of, options_of(given))
-        )
+        without_second(given["fun"], span, first, args)
+        if issubclass(method, si.Radau) or not pieces:
+            steps = along_pieces(rate, pieces, span, first)
+        else:
+            tolerances = [options_of(given).get(*x) for x in (("rtol", 1e-3), ("atol", 1e-6))]
+            knots = np.array([span[0], *times], float)
+            at = lambda times: interpolated(pieces, times)
+            steps = long_steps(rate, knots, first, at, *tolerances, None if dense else t_eval)
 
     def pullback(dy):
         dvalues, dtimes, dsol = parts_of(dy, si.solve_ivp, ("y", "t", "sol"))
@@ -102,18 +100,26 @@ def _(ad, given):
     refuse_unless_tuple(si.odeint, given["args"])
     f, t, args, first = given["func"], given["t"], given["args"], np.ravel(vector(given["y0"]))
     asked, begin = [], 0 if given["tfirst"] else 1
+    note = asked.append
 
     def noting(*xs):
-        asked.append(xs[begin])
+        note(xs[begin])
         return f(*xs)
 
     y, info = si.odeint(**{**given, "func": noting, "full_output": True})
     done = is_whole(info)
     if done:
-        knots = knots_of(asked, t[0], t[-1])
+        without_second(f, t, first, args)
         read = as_vector if given["tfirst"] else value_first
-        along = solved_again(knots, lambda t, x: read(f, t, x, *args), first, given)
-        steps = Along(rate_of(ad, f, args, read), *along)
+        rate = rate_of(ad, f, args, read)
+        rtol, atol = (
+            TOLERANCE if given[name] is None else given[name] for name in ("rtol", "atol")
+        )
+        again = solved_again(lambda t, x: read(f, t, x, *args), first, given, rtol, atol)
+        knots = np.clip(np.unique(asked), *sorted((t[0], t[-1])))
+        knots = np.unique(np.concatenate([[t[0], t[-1]], knots]))
+        knots = knots if t[-1] >= t[0] else knots[::-1]
+        steps = long_steps(rate, knots, first, again, rtol, atol, t)
 
     def pullback(dy):
         (dvalues,) = entries_of(dy, si.odeint, bool(given["full_output"]), (0,))
@@ -128,33 +134,28 @@ def _(ad, given):
     return (y, info) if given["full_output"] else y, pullback
 
 
-def solved_again(knots, f, first, given):
-    """Return steps along a solution by `odeint`, which is solved once more to know the stages.
+def solved_again(f, first, given, rtol, atol):
+    """Return what gives a solution by `odeint` at further times, for which it is solved once more.
 
     Where that fails, as it may between critical times, `LSODA` solves it.
     """
-    t, pieces = given["t"], []
-    rtol, atol = (TOLERANCE if given[name] is None else given[name] for name in ("rtol", "atol"))
+    t = given["t"]
 
     def at(times):
-        if not pieces:
-            if given["tcrit"] is None:
-                again = {**given, "t": np.append(knots[:1], times), "full_output": True}
-                values, info = si.odeint(**again)
-                if is_whole(info):
-                    return values[1:]
-            noting, _, found = noting_steps(si.LSODA, True)
-            solver = noting(f, float(t[0]), first, float(t[-1]), rtol=rtol, atol=atol)
-            while solver.status == "running":
-                solver.step()
-            refuse_ended(si.odeint, solver.status == "finished")
-            pieces.extend(found)
+        if given["tcrit"] is None:
+            times = np.append([float(t[0])], times)
+            values, info = si.odeint(**{**given, "t": times, "full_output": True})
+            if is_whole(info):
+                return values[1:]
+            times = times[1:]
+        noting, _, pieces = noting_steps(si.LSODA, True)
+        solver = noting(f, float(t[0]), first, float(t[-1]), rtol=rtol, atol=atol)
+        while solver.status == "running":
+            solver.step()
+        refuse_ended(si.odeint, solver.status == "finished")
         return interpolated(pieces, times)
 
-    if given["tcrit"] is not None:
-        at(knots[1:])
-        knots = np.array([float(t[0]), *[piece.t for piece in pieces]])
-    return long_steps(knots, f, first, at, rtol, atol, t)
+    return at
 
 
 def is_whole(info):
@@ -228,52 +229,36 @@ def vector(y):
 def rate_of(ad, f, args, read):
     """Return what gives the right-hand side and its pullback, at a time and a value.
 
-    The pullback returns the cotangents of the time, of the value, and of all others. `read` makes
-    a vector of what the function gives.
+    The pullback returns the cotangents of the function, the time, the value and the `args`. `read`
+    makes a vector of what the function gives.
     """
 
+    may_be_whole = read is as_vector
+
     def rate(t, x):
-        if read is as_vector:
+        if may_be_whole:
             value, back = ad(f, t, x, *args)
-            if is_vector(value, x):
-                return value, lambda dk: without_time(*back(dk))
+            if type(value) is np.ndarray and value.dtype == x.dtype and value.shape == x.shape:
+                return value, back  # what SciPy makes of it
         value, whole = ad(read, f, t, x, *args)
         if np.iscomplexobj(value) and not np.iscomplexobj(x):
             raise NotImplementedError(
                 "scipy.integrate has no rule for a complex right-hand side of real values"
             )
-        return value, lambda dk: without_time(*whole(dk)[1:])
+        return value, lambda dk: whole(dk)[1:]
 
     return rate
 
 
-def without_second(method, pieces, times, asked, read, f, span, first, args, options):
-    """Return steps along a solution, and the values there, which have no second derivative.
-
-    Steps of `LSODA`, whose order changes, are chosen anew.
-    """
-    if method is not si.LSODA or not pieces:
-        return along_pieces(pieces, span, first)
-    return long_steps(knots_of(times, *span), lambda t, x: read(f, t, x, *args), first,
-                      lambda times: interpolated(pieces, times),
-                      options.get("rtol", 1e-3), options.get("atol", 1e-6), asked)  # fmt: skip
+def without_second(*given):
+    """Do nothing, where a first derivative is asked for."""
 
 
-@rule(without_second, solved_again)
+@rule(without_second)
 def _(*given):
     raise NotImplementedError(
         "scipy.integrate has second derivatives of solutions by RK23, RK45 and DOP853 only"
     )
-
-
-def without_time(df, dt, dy, *dargs):
-    """Return the cotangents of a right-hand side, those of the time and the value first."""
-    return dt, dy, df, *dargs
-
-
-def is_vector(value, x):
-    """Return whether a right-hand side is an array of the type and shape that SciPy makes of it."""
-    return type(value) is np.ndarray and value.dtype == x.dtype and value.shape == x.shape
 
 
 def as_vector(f, t, x, *args):

@@ -98,6 +98,9 @@ def saving_nothing() -> Iterator[None]:
         state.captured = before
 
 
+_WITHOUT_MEMORY = frozenset((float, int, np.float64))
+
+
 def note_captured_deeply(given: tuple[Any, ...]) -> None:
     """Note what a pullback may have saved of arrays, in tuples, lists and dicts of them too."""
     if state.captured is None:
@@ -105,8 +108,10 @@ def note_captured_deeply(given: tuple[Any, ...]) -> None:
     stack = [*given]
     while stack:
         x = stack.pop()
+        if type(x) in _WITHOUT_MEMORY:
+            continue
         if isinstance(x, np.ndarray):
-            _save(owner_of(x), x.size)
+            _save(x if x.base is None else owner_of(x), x.size)
         elif type(x) in (tuple, list, dict):
             if type(x) is not tuple:
                 _save(x, len(x))

@@ -67,6 +67,7 @@ class State(threading.local):
     written_files: Any = None  # what the run has written that depends on what is differentiated
     opened: list[Any] | None = None  # names of the files that are opened, if that is asked for
     run: object = None  # the forward run, which differs from all others
+    handed: tuple[Any, ...] = ()  # the function that a rule handed over last, and what answers it
     later: list[Callable[[], Any]]  # what is to be done when the run is over
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.places import name_of, place_of, where
 from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
-from zygote_lite._specialize.guards import is_finite
+from zygote_lite._specialize.guards import LARGE_PRODUCT, is_finite, vdot
 from zygote_lite._specialize.typed.facts import FLOATS
 from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
 from zygote_lite._tape.refusal import note_resolution
@@ -181,7 +181,20 @@ def finite_cotangents(back: Any, y: Any, dy: Any) -> tuple[Any, ...] | None:
         raise
     except Exception:
         return None
-    return found if all(map(_is_finite, found)) else None
+    return found if _are_finite(found) else None
+
+
+def _are_finite(found: tuple[Any, ...]) -> bool:
+    """Return whether all cotangents are finite: their sizes together are, if nothing overflows."""
+    size = 0.0
+    for d in found:
+        if type(d) is np.ndarray and d.size < LARGE_PRODUCT:
+            size += float(abs(vdot(d, d)))
+        elif type(d) in FLOATS:
+            size += float(abs(d))
+        elif d is not None and not _is_finite(d):
+            return False
+    return math.isfinite(size) or all(map(_is_finite, found))
 
 
 def _fits(dy: Any, y: Any) -> bool:

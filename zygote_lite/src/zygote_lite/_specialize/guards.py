@@ -13,21 +13,21 @@ from zygote_lite._specialize.typed.stand_ins import RowsOfData
 from zygote_lite._specialize.typed.structures import parts_of, paths_of
 from zygote_lite._specialize.typed.values import Value
 
-_LARGE_PRODUCT = 100_000  # above this, a dot product may start threads
-_vdot = np.vdot._implementation  # type: ignore[attr-defined]
+LARGE_PRODUCT = 100_000  # above this, a dot product may start threads
+vdot = np.vdot._implementation  # type: ignore[attr-defined]
 _NEGATED = {"is": "is not", "is not": "is", "==": "!=", "!=": "==", "not in": "in"}
 
 
 def is_finite(x: np.ndarray) -> bool:
     """Return whether all entries are finite."""
-    small = x.size < _LARGE_PRODUCT
-    return (small and math.isfinite(abs(_vdot(x, x)))) or bool(np.isfinite(x).all())
+    small = x.size < LARGE_PRODUCT
+    return (small and math.isfinite(abs(vdot(x, x)))) or bool(np.isfinite(x).all())
 
 
 def are_finite(x: np.ndarray, y: np.ndarray) -> bool:
     """Return whether all entries of two arrays of one dtype are finite."""
-    small = x.size == y.size < _LARGE_PRODUCT  # any number times an infinity is not finite
-    return (small and math.isfinite(abs(_vdot(x, y)))) or (is_finite(x) and is_finite(y))
+    small = x.size == y.size < LARGE_PRODUCT  # any number times an infinity is not finite
+    return (small and math.isfinite(abs(vdot(x, y)))) or (is_finite(x) and is_finite(y))
 
 
 for _test in (is_finite, are_finite):

@@ -8,6 +8,7 @@ import ast
 import copy
 import itertools
 import types
+import weakref
 from functools import lru_cache
 from typing import Any
 
@@ -36,23 +37,17 @@ _SUSPENDS = 0x20 | 0x80 | 0x200  # of generators and coroutines
 
 def answered(f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """Return the value and the pullback of a function by transformed code, if there is some."""
-    if type(f) is not types.FunctionType or state.active is None or not _is_code_alone(f):
-        return None
-    found = _lifted(f.__code__, f)
-    if found is None:
+    if type(f) is not types.FunctionType or state.active is None:
         return None
     try:
-        captured = [cell.cell_contents for cell in f.__closure__ or ()]
+        captured = [cell.cell_contents for cell in f.__closure__] if f.__closure__ else ()
     except ValueError:  # one has no value yet
         return None
     operands = (*captured, *xs)
-    numbers = tuple([i for i, x in enumerate(operands) if type(x) in _BY_VALUE_ALONE])
-    others = [x for x in operands if type(x) not in _BY_VALUE_ALONE and kind_of(x) != INERT]
-    if not numbers or (others and reaches_active(*others)):
+    plan = _plan_of(f, xs, operands)
+    if plan is None:
         return None
-    known = specializations_of(found, len(operands), numbers, single=False, form=AS_RULE)
-    if known is None or (f.__closure__ and find_rule(f, *xs, ad=handed_in) is not None):
-        return None
+    found, known = plan
     given, enter = (
         answer_of(known, found, operands)
         if watching.count
@@ -67,6 +62,30 @@ def answered(f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any] | None:
     if watching.count and current().compared:
         back = WatchedPullback(known, found, operands, enter, (y, back))
     return y, HandedPullback(f, found, operands, y, back)
+
+
+def _plan_of(f: types.FunctionType, xs: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:
+    """Return the function of all operands, and what is known of it; `None` to record it.
+
+    Within a run that of the last function is at hand: a solver asks for one hundreds of times.
+    """
+    kinds = tuple(map(type, operands))
+    last = state.handed
+    if last and last[0] is state.run and last[1]() is f and last[2] == kinds:
+        return last[3]
+    found = _lifted(f.__code__, f) if _is_code_alone(f) else None
+    if found is None:
+        return None
+    numbers = tuple([i for i, kind in enumerate(kinds) if kind in _BY_VALUE_ALONE])
+    others = [x for x in operands if type(x) not in _BY_VALUE_ALONE and kind_of(x) != INERT]
+    if not numbers or (others and reaches_active(*others)):
+        return None
+    known = specializations_of(found, len(operands), numbers, single=False, form=AS_RULE)
+    if known is None or (f.__closure__ and find_rule(f, *xs, ad=handed_in) is not None):
+        return None
+    if state.run is not None and len(numbers) == len(operands):
+        state.handed = state.run, weakref.ref(f), kinds, (found, known)
+    return found, known
 
 
 def _is_code_alone(f: types.FunctionType) -> bool:
@@ -100,10 +119,13 @@ class HandedPullback:
         found = finite_cotangents(self.back, self.y, dy)
         if found is None:
             found = recorded_for_rule(self.found, self.operands)[1](dy)
+        if not names:
+            return found
         held, xs = found[1 : 1 + len(names)], found[1 + len(names) :]
-        if all(d is None for d in held):
-            return None, *xs
-        return Tangent(types.FunctionType, **dict(zip(names, held, strict=True))), *xs
+        for d in held:
+            if d is not None:
+                return Tangent(types.FunctionType, **dict(zip(names, held, strict=True))), *xs
+        return None, *xs
 
 
 _lifted_so_far = itertools.count()

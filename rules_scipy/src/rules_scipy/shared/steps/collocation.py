@@ -1,47 +1,74 @@
-"""Stiff methods, backwards: the reverse of Radau's method along the solution that was found.
+"""Stiff methods, backwards: the reverse of Radau's methods along the solution that was found.
 
 The continuous adjoint is a linear equation with the derivatives of the right-hand side along the
-solution. It is solved by the adjoint of the method of Radau IIA of order 5, which is stable for
-stiff equations. On the accepted steps of SciPy's `Radau` this is the exact reverse. `long_steps`
-chooses steps for solvers of another order. (Hairer and Wanner, Solving Ordinary Differential
+solution. It is solved by the adjoint of a method of Radau IIA, which is stable for stiff equations.
+With three stages, on the accepted steps of SciPy's `Radau`, this is the exact reverse. For solvers
+of another order `long_steps` chooses steps. (Hairer and Wanner, Solving Ordinary Differential
 Equations II, IV.5.)
 """
 
-import itertools
-
 import numpy as np
+from numpy.polynomial import legendre
 
+from rules_scipy.shared.steps.iterations import Iterated
 from rules_scipy.shared.steps.runge_kutta import inner
-from rulescore import accumulate
+from rules_scipy.shared.steps.sums import Sum, size_of, weighted
 
-SURE = 1e-4  # a step is as exact where a solution is asked for with less
+FEW = 6  # equations whose derivatives are written out as matrices
 BLOCK = 2**20  # numbers of the systems that are solved together
-ROOT = np.sqrt(6.0)
-C = np.array([(4 - ROOT) / 10, (4 + ROOT) / 10, 1.0])
-POWERS = np.arange(1, 4)
-# the integral of the polynomial that is one at a stage, and zero at the others, by powers
-P = np.linalg.inv(np.vander(C, increasing=True)).T / POWERS
-A = (P @ C ** POWERS[:, None]).T
+
+
+class Scheme:
+    """The coefficients of a method of Radau IIA.
+
+    Attributes:
+        C: the stages, as parts of a step.
+        A: the coefficients, a row for each stage.
+        P: those of the interpolation, a row for each stage and a column for each power.
+    """
+
+    def __init__(self, count):
+        ends = legendre.legroots([*np.zeros(count - 1), -1.0, 1.0])
+        self.C = np.append(np.sort(ends)[:-1] / 2 + 0.5, 1.0)
+        self.powers = np.arange(1, count + 1)
+        # the integral of the polynomial that is one at a stage, and zero at the others, by powers
+        self.P = np.linalg.inv(np.vander(self.C, increasing=True)).T / self.powers
+        self.A = self.weights(self.C).T
+
+    def weights(self, x):
+        """Return the weights of the stages in values at some parts of a step, in columns."""
+        return self.P @ np.asarray(x) ** self.powers[:, None]
+
+    def slopes(self, x):
+        """Return the derivatives of the weights."""
+        return self.P @ (self.powers[:, None] * x ** (self.powers[:, None] - 1))
+
+    def stages(self, knots):
+        """Return the times of the stages of all steps."""
+        return np.ravel(knots[:-1, None] + self.C * np.diff(knots)[:, None])
+
+
+RADAU, LONG = Scheme(3), Scheme(5)
 
 
 class Along:
-    """Differentiate the right-hand side along a solution, to pull its cotangents back.
+    """Pull cotangents of a solution back, with the derivatives of the right-hand side along it.
 
-    Each value is linear in the later one: with the derivatives of the right-hand side at all
-    stages, the systems of all steps are solved together, and what is left to do one after the
-    other is a product with a small matrix.
+    Each value is linear in the later one. The derivatives of a few equations are written out, and
+    the systems of all steps are solved together: what is left to do one after the other is a
+    product with a small matrix. Of many equations they are solved step by step, by iteration.
 
     Arguments:
-        rate: the right-hand side and its pullback, at a time and a value.
+        scheme: the method.
         knots: the ends of the steps.
-        values: the solution at the stages of all steps (`stages_of`), in rows.
+        found: the right-hand side and its pullback, at the stages of all steps.
+        exact: how exactly the systems of many equations are solved.
     """
 
-    def __init__(self, rate, knots, values):
-        self.knots, self.h = knots, np.diff(knots)
-        found = [rate(t, np.array(x)) for t, x in zip(stages_of(knots), values, strict=True)]
+    def __init__(self, scheme, knots, found, exact=1e-12):
+        self.scheme, self.knots, self.h, self.exact = scheme, knots, np.diff(knots), exact
         rows, self.backs = zip(*found, strict=True)
-        self.K = np.stack(rows).reshape(len(self.h), len(C), -1)
+        self.K = np.stack(rows).reshape(len(self.h), len(scheme.C), -1)
 
     def pulled(self, times, dvalues):
         """Return the cotangents of the ends, of the first value, of `times` and of all others.
@@ -49,12 +76,30 @@ class Along:
         Arguments:
             times, dvalues: times, and the cotangents of the solution there, in columns.
         """
-        h, K = self.h, self.K
+        A, C, K = self.scheme.A, self.scheme.C, self.K
         dwithin, dK, dtimes, dend = self.within(np.asarray(times, float), dvalues)
-        slopes = self.slopes()
-        dy, dlater = np.zeros_like(K[0, 0]), np.empty_like(dwithin)
-        size = max(1, BLOCK // slopes[0].size // len(C))
-        for stop in range(len(h), 0, -size):
+        if K.shape[2] > FEW:
+            dlater, dy, dt, others = Iterated(self).pulled(dwithin, dK)
+        else:
+            dlater, dy, dt, others = self.written_out(dwithin, dK)
+        dstages = [by_value(back, d) for back, d in zip(self.backs[-len(C) :], dK[-1], strict=True)]
+        dend = dend + inner(dlater[-1], A[-1] @ K[-1]) + inner(np.array(dstages), A @ K[-1])
+        dend = dend + np.sum(C * dt[-len(C) :])
+        return (np.sum(dt) - np.sum(dtimes) - dend, dend), dy, dtimes, others
+
+    def written_out(self, dwithin, dK):
+        """Complete the cotangents of the stages; return those of all else.
+
+        These are those of the later values, of the first value, of the times of the stages, and of
+        all others. The derivatives of the right-hand side are written out.
+        """
+        units, count = np.eye(self.K.shape[2], dtype=self.K.dtype), len(self.scheme.C)
+        found = [back(unit) for back in self.backs for unit in units]
+        slopes = np.array([np.zeros_like(units[0]) if d[2] is None else d[2] for d in found])
+        slopes = slopes.reshape(*self.K.shape, len(units)).swapaxes(-1, -2)
+        dy, dlater = np.zeros_like(self.K[0, 0]), np.empty_like(dwithin)
+        size = max(1, BLOCK // slopes[0].size // count)
+        for stop in range(len(self.h), 0, -size):
             part = slice(max(0, stop - size), stop)
             ahead, given = self.solved(part, slopes[part], dK[part])
             # the value at the begin of a step, by that at its end
@@ -64,32 +109,33 @@ class Along:
                 dlater[part.start + i] = dy
                 dy = dy + across[i] @ dy + beside[i]
             dK[part] = np.einsum("msab,mb->msa", ahead, dlater[part]) + given
-        dt, others = self.gathered(dK.reshape(len(self.backs), -1))
-        dstages = np.einsum("sab,sb->sa", slopes[-1], dK[-1])
-        dend = dend + inner(dlater[-1], A[-1] @ K[-1]) + inner(dstages, A @ K[-1])
-        dend = dend + np.sum(C * dt[-len(C) :])
-        return (np.sum(dt) - np.sum(dtimes) - dend, dend), dy, dtimes, others
+        return dlater, dy, *self.gathered(found, dK)
 
-    def gathered(self, rows):
-        """Return the cotangents of the times of the stages, and the sums of those of all others."""
-        dt, others = np.zeros(len(rows)), None
+    def gathered(self, found, dK):
+        """Return the cotangents of the times of the stages, and the sum of those of all others.
+
+        Arguments:
+            found: what the pullbacks give for unit vectors.
+            dK: the cotangents of the stages.
+        """
+        rows = dK.reshape(len(self.backs), -1)
+        others = [(df, *dargs) for df, _, _, *dargs in found]
+        if dK.dtype == float and len(others) * size_of(others[0] if others else None) < BLOCK:
+            of_time = np.array([0.0 if d[1] is None else d[1] for d in found]).reshape(rows.shape)
+            try:
+                return np.sum(rows * of_time, axis=1), weighted(others, np.ravel(rows))
+            except TypeError:
+                pass
+        dt, others = np.zeros(len(rows)), Sum()
         for i, (back, row) in enumerate(zip(self.backs, rows, strict=True)):
-            of_time, _, *found = back(row)
+            df, of_time, _, *dargs = back(row)
             dt[i] = 0.0 if of_time is None else of_time
-            others = found if others is None else [
-                accumulate(a, b) for a, b in zip(others, found, strict=True)]  # fmt: skip
-        return dt, others
-
-    def slopes(self):
-        """Return the adjoints of the derivatives of the right-hand side by the value."""
-        size = self.K.shape[2]
-        units = np.eye(size, dtype=self.K.dtype)
-        found = [[by_value(back, unit) for unit in units] for back in self.backs]
-        return np.reshape(found, (*self.K.shape, size)).swapaxes(-1, -2)
+            others.add((df, *dargs))
+        return dt, others.total()
 
     def solved(self, part, slopes, dK):
         """Return the cotangents of the stages: by that of the later value, and what is added."""
-        count, stages, size = dK.shape
+        A, (count, stages, size) = self.scheme.A, dK.shape
         h = self.h[part, None, None, None, None]
         system = -h * np.einsum("jk,mjab->mkajb", A, slopes)
         system = system.reshape(count, stages * size, -1) + np.eye(stages * size)
@@ -108,8 +154,7 @@ class Along:
         at = np.searchsorted(sign * self.knots[1:-1], sign * times)
         h = self.h[at]
         x = np.where(h == 0, 1.0, (times - self.knots[at]) / np.where(h == 0, 1.0, h))
-        weights = P @ x ** POWERS[:, None]
-        slopes = P @ (POWERS[:, None] * x ** (POWERS[:, None] - 1))
+        weights, slopes = self.scheme.weights(x), self.scheme.slopes(x)
         rows = np.transpose(dvalues)
         dK, dy = np.zeros_like(self.K), np.zeros_like(self.K[:, 0])
         np.add.at(dK, at, h[:, None, None] * weights.T[:, :, None] * rows[:, None])
@@ -119,27 +164,23 @@ class Along:
         return dy, dK, dtimes, np.sum((moved - x * dtimes)[at == len(self.h) - 1])
 
 
-def by_value(back, unit):
+def by_value(back, d):
     """Return the cotangent of the value alone."""
-    _, dy, *_ = back(unit)
-    return np.zeros_like(unit) if dy is None else dy
+    found = back(d)[2]
+    return np.zeros_like(d) if found is None else found
 
 
-def stages_of(knots):
-    """Return the times of the stages of all steps."""
-    return np.ravel(knots[:-1, None] + C * np.diff(knots)[:, None])
-
-
-def along_pieces(pieces, span, y):
-    """Return the ends of steps, and a solution at their stages, from its interpolants."""
+def along_pieces(rate, pieces, span, y):
+    """Return what pulls back along a solution by SciPy's `Radau`, from its interpolants."""
     knots, values = [float(span[0])], []
     for piece in pieces:
-        ends = np.array([piece.t_old, piece.t])
         knots.append(piece.t)
-        values.append(piece(stages_of(ends)).T)
+        values.append(piece(RADAU.stages(np.array([piece.t_old, piece.t]))).T)
     if not values:  # of an interval of length 0
-        knots, values = [*knots, float(span[1])], [np.tile(y, (len(C), 1))]
-    return np.array(knots), np.concatenate(values)
+        knots, values = [*knots, float(span[1])], [np.tile(y, (len(RADAU.C), 1))]
+    knots, values = np.array(knots), np.concatenate(values)
+    stages = zip(RADAU.stages(knots), values, strict=True)
+    return Along(RADAU, knots, [rate(t, np.array(x)) for t, x in stages])
 
 
 def interpolated(pieces, times):
@@ -150,66 +191,3 @@ def interpolated(pieces, times):
     parts = [piece(part).T for piece, part in zip(pieces, np.split(times, starts), strict=True)
              if len(part)]  # fmt: skip
     return np.concatenate(parts)
-
-
-def knots_of(times, begin, end):
-    """Return the ends of the steps of a solver, from the times at which it has asked for rates.
-
-    A time that is not beyond the one before is of a step that is done anew.
-    """
-    sign, knots = -1.0 if end < begin else 1.0, []
-    for t in times:
-        while knots and sign * (knots[-1] - t) >= 0:
-            knots.pop()
-        knots.append(t)
-    inside = [t for t in knots if sign * (t - begin) > 0 and sign * (end - t) > 0]
-    return np.array([begin, *inside, end], float)
-
-
-def divided(knots, count):
-    """Return the ends of steps that are divided into a number of parts each."""
-    parts = [np.linspace(a, b, count + 1)[1:] for a, b in itertools.pairwise(knots)]
-    return np.concatenate([knots[:1], *parts])
-
-
-def with_times(ends, times):
-    """Return ends of steps with further times between them, in order."""
-    sign = -1.0 if ends[-1] < ends[0] else 1.0
-    inside = times[(sign * times > sign * ends[0]) & (sign * times < sign * ends[-1])]
-    return sign * np.unique(np.concatenate([sign * ends, sign * inside])) if inside.size else ends
-
-
-def long_steps(knots, f, first, at, rtol, atol, asked=()):
-    """Return the ends of as long steps as the method of order 5 can do, and the values at stages.
-
-    Steps of a solver of another order are joined, or divided, so that a step that begins with the
-    solution ends with it, as exactly as it is known.
-
-    Arguments:
-        knots: the ends of the steps of the solver.
-        f: the right-hand side, of a time and a value.
-        first: the first value.
-        at: what gives the solution at times, in rows.
-        rtol, atol: the tolerances of the solution.
-        asked: times at which the solution is asked for: steps end there, where they are few, as
-            between the ends of steps it is known less exactly.
-    """
-    found, before = None, np.inf
-    is_long = len(asked) <= len(knots)
-    for joined, parts in (*(((8, 1), (4, 1), (2, 1)) if is_long else ()), (1, 1), (1, 2), (1, 4)):
-        ends = divided(np.append(knots[:-1:joined], knots[-1]), parts)
-        ends = with_times(ends, np.asarray(asked, float)) if is_long else ends
-        times, h = stages_of(ends), np.diff(ends)[:, None]
-        values = at(times)
-        rates = np.stack([f(t, np.array(x)) for t, x in zip(times, values, strict=True)])
-        rates = rates.reshape(len(h), len(C), -1)
-        later = values[len(C) - 1 :: len(C)]
-        missed = np.abs(np.concatenate([first[None], later[:-1]]) + h * (A[-1] @ rates) - later)
-        allowed = joined * (np.minimum(rtol, SURE) * np.abs(values).max(axis=0) + atol)
-        size = np.max(missed / allowed, initial=0.0)
-        if parts > 1 and size > before / 4:
-            break  # it is the error of the solution, which shorter steps do not change
-        found, before = (ends, values), size
-        if size <= 1:
-            break
-    return found

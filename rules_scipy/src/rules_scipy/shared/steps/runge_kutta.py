@@ -8,7 +8,8 @@ the next one. Within a step the value is `y + h (P p(x)) K`, where `p` are the p
 
 import numpy as np
 
-from rulescore import accumulate, stop_gradient
+from rules_scipy.shared.steps.sums import Sum
+from rulescore import stop_gradient
 
 
 class Tableau:
@@ -83,17 +84,17 @@ class Steps:
         right-hand side at the end is.
         """
         A, c, end = self.tableau.A, self.tableau.c, self.tableau.stages
-        K = np.zeros((len(c), len(y)), y.dtype)
+        K, hA = np.zeros((len(c), len(y)), y.dtype), h * A
         K[0], backs = k, [back]
         for s in range(1, len(c) if is_asked else end + goes_on):
-            there = y + np.dot(K[:s].T, A[s, :s]) * h
+            there = y + np.dot(hA[s, :s], K[:s])
             k, back = self.rate(t + c[s] * h, there)
             K[s] = k
             backs.append(back)
             if s == end:
                 later = there, k, back
         if not goes_on:
-            later = y + np.dot(K[:end].T, A[end, :end]) * h, None, None
+            later = y + np.dot(hA[end, :end], K[:end]), None, None
         self.steps.append((t, h, K, backs))
         return later
 
@@ -118,7 +119,7 @@ class Steps:
                 dend = dh
         d, dt = reverse.pull(self.steps[0][3][0], dk)
         dy = dy + d if dknots is None else dy + d + dknots[:, 0]
-        return (reverse.dtime + dt - dend, dend), dy, reverse.dtimes, reverse.others
+        return (reverse.dtime + dt - dend, dend), dy, reverse.dtimes, reverse.others.total()
 
 
 class Reverse:
@@ -127,13 +128,13 @@ class Reverse:
     Attributes:
         dtime: the cotangent of a common shift of all steps.
         dtimes: those of the times at which the value is asked for.
-        others: those of what the right-hand side is, in a tuple, or `None`.
+        others: those of the right-hand side and what it takes behind the value.
     """
 
     def __init__(self, steps, times, dvalues):
         self.steps, self.tableau = steps.steps, steps.tableau
         self.times, self.dvalues, self.places = times, dvalues, steps.places(times)
-        self.dtime, self.dtimes, self.others = 0.0, np.zeros(len(times)), None
+        self.dtime, self.dtimes, self.others = 0.0, np.zeros(len(times)), Sum()
 
     def step(self, i, dlater, dk):
         """Return the cotangents of the value, of the right-hand side, and of the size of a step.
@@ -146,15 +147,16 @@ class Reverse:
         _, h, K, backs = self.steps[i]
         dy, dK, dh = self.within(i)
         dK[end] += dk
+        there, dt = np.zeros_like(K), np.zeros(len(c))  # of the value at each stage, and the time
+        hA = h * A.T
+        there[end] = dlater
         for s in range(max(len(backs) - 1, end), 0, -1):
-            d, dt = self.pull(backs[s], dK[s]) if s < len(backs) else (0.0, 0.0)
-            if s == end:
-                d = d + dlater
-            dK[:s] += np.multiply.outer(h * A[s, :s], d)
-            dy = dy + d
-            dh = dh + inner(d, np.dot(K[:s].T, A[s, :s])) + c[s] * dt
-            self.dtime = self.dtime + dt
-        return dy, dK[0], dh
+            if s < len(backs):
+                d, dt[s] = self.pull(backs[s], dK[s] + np.dot(hA[s, s + 1 :], there[s + 1 :]))
+                there[s] += d
+        self.dtime = self.dtime + np.sum(dt)
+        dh = dh + inner(there, np.dot(A, K)) + np.dot(c, dt)
+        return dy + np.sum(there, axis=0), dK[0] + np.dot(hA[0], there), dh
 
     def within(self, i):
         """Pull the values within a step back: to its first value, its stages and its size."""
@@ -177,9 +179,8 @@ class Reverse:
 
     def pull(self, back, dk):
         """Return the cotangents of the value and of the time, for that of the right-hand side."""
-        dt, dy, *others = back(dk)
-        self.others = others if self.others is None else [
-            accumulate(a, b) for a, b in zip(self.others, others, strict=True)]  # fmt: skip
+        df, dt, dy, *dargs = back(dk)
+        self.others.add((df, *dargs))
         return np.zeros_like(dk) if dy is None else dy, 0.0 if dt is None else dt
 
 
