@@ -2,10 +2,11 @@
 
     python -m benchmarks.first_calls [rounds]
 
-Each round is a process of its own. The table has the shortest time of each step as a multiple of
-that of `import numpy`: the import of the package, the plugins with their rules (which are loaded at
-the first look-up), and for a function of one line and one of 20 the first gradient (recorded), the
-second and the third (by then transformed code is made), and the one after these.
+Each round has a process of its own for each of three: a function of one line, one of 20, and a
+look-up of a rule. The table has the shortest time of each step as a multiple of that of `import
+numpy`: the import of the package, the first look-up, which loads the plugins with their rules, and
+for each function the first gradient (which loads them, and is recorded), the second and the third
+(by then transformed code is made), and the one after these.
 """
 
 import json
@@ -15,7 +16,6 @@ import sys
 import tempfile
 import time
 
-STEPS = ("import numpy", "import zygote_lite", "plugins and rules")
 CALLS = ("first gradient", "second gradient", "third gradient", "fourth gradient")
 
 
@@ -51,7 +51,7 @@ def twenty_lines(x):
     return total + a * b
 
 
-def measure():
+def measure(name):
     """Print how long each step takes in this process, in seconds."""
     times = []
 
@@ -63,31 +63,42 @@ def measure():
 
     step(lambda: __import__("numpy"))
     package = step(lambda: __import__("zygote_lite"))
-    rules = __import__("rulescore")
-    step(lambda: rules.find_rule(max, 1.0, 2.0))
-    for f in (one_line, twenty_lines):
+    if name == "rules":
+        find = __import__("rulescore").find_rule
+        step(lambda: find(max, 1.0, 2.0))
+    else:
+        f = globals()[name]
         for _ in CALLS:
-            step(lambda f=f: package.gradient(f, 0.7))
+            step(lambda: package.gradient(f, 0.7))
     print(json.dumps(times))
 
 
 def main(rounds):
     """Print the table."""
-    names = [*STEPS, *[f"{f.__name__}: {call}" for f in (one_line, twenty_lines) for call in CALLS]]
-    command = [sys.executable, "-m", "benchmarks.first_calls", "--measure"]
+    steps = {
+        "rules": ["plugins and rules"],
+        "one_line": [f"one line: {call}" for call in CALLS],
+        "twenty_lines": [f"20 lines: {call}" for call in CALLS],
+    }
+    found = {name: [] for name in steps}
     with tempfile.TemporaryDirectory() as kept:  # compiled once, as an installed package is
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": kept, "PYTHONDONTWRITEBYTECODE": ""}
-        found = []
         for _ in range(rounds + 1):
-            done = subprocess.run(command, env=environment, capture_output=True, check=True)
-            found.append(json.loads(done.stdout))
-    best = [min(column) for column in zip(*found[1:], strict=True)]
-    for name, seconds in zip(names, best, strict=True):
-        print(f"{name:32}{seconds * 1e3:9.1f} ms{seconds / best[0]:8.2f}")
+            for name, rows in found.items():
+                command = [sys.executable, "-m", "benchmarks.first_calls", "--measure", name]
+                done = subprocess.run(command, env=environment, capture_output=True, check=True)
+                rows.append(json.loads(done.stdout))
+    table = {}
+    for name, rows in found.items():
+        names = ["import numpy", "import zygote_lite", *steps[name]]
+        for step, column in zip(names, zip(*rows[1:], strict=True), strict=True):
+            table[step] = min(*column, table.get(step, column[0]))
+    for step, seconds in table.items():
+        print(f"{step:32}{seconds * 1e3:9.1f} ms{seconds / table['import numpy']:8.2f}")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--measure"]:
-        measure()
+    if sys.argv[1:2] == ["--measure"]:
+        measure(sys.argv[2])
     else:
         main(int(sys.argv[1]) if sys.argv[1:] else 5)

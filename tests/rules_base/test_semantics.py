@@ -241,7 +241,7 @@ ONLY_NUMPY = {
 ENTRY_BY_ENTRY = [f.reduce for f in CHAINS] + [f.accumulate for f in (*CHAINS, *RUNNING)]
 NAMES = {name for names in ONLY_NUMPY.values() for name in names.split()}
 NAMES = {f"numpy.{name}" for name in NAMES - {"sum", "max", "min"}} | {"sum", "max", "min"}
-NAMES |= {"rules_base.numpy.polynomial.evalpoly", "numpy.polynomial.polynomial.polyval"}
+NAMES |= {"rules_base.numpy.evalpoly.evalpoly", "numpy.polynomial.polynomial.polyval"}
 
 
 def is_numpy_only(f):

@@ -5,14 +5,18 @@ import gc
 import threading
 import types
 import weakref
+from collections.abc import Callable
 from fractions import Fraction
 from numbers import Number
 from typing import Any
 
 import numpy as np
+import plum
 import pytest
 
-from rulescore import Array, Numeric, RuleError, find_rule, generation, rrule, why
+from rulescore import Array, Numeric, RuleError, find_rule, generation, plugins, rrule, why
+from rulescore._array import pattern
+from rulescore._primitive import matches
 
 
 def named(x):
@@ -244,6 +248,17 @@ def test_patterns_that_are_found_to_mean_the_same_are_refused_when_they_are_aske
         with pytest.raises(RuleError, match="two of these rules are for the same types") as caught:
             rrule(named, 1.0)
         assert str(caught.value).count(f"mine, {__file__}:") == 2
+
+
+def test_types_of_arguments_are_told_as_plum_tells_them():
+    given = [3, True, 1.5, 1j, "x", None, [1.0], (1.0,), {}, len, object, np.float32(1), np.int8(1)]
+    given += [np.bool_(True), np.zeros(2), np.zeros(()), np.ma.zeros(2)]
+    known = {a for plugin in plugins() for s in plugin.rulesets for r in s.rules for a in r.types}
+    for annotation in known | {list[int] | int, Callable, Any, types.NoneType, Numeric | None}:
+        for x in given:
+            rule = types.SimpleNamespace(types=(annotation,), optional=(), varargs=None)
+            told = plum.Signature(pattern(annotation)).match((x,))
+            assert matches(rule, (x,)) == told, (annotation, x)
 
 
 def test_a_change_of_the_table_raises_the_generation(new_ruleset):

@@ -9,7 +9,7 @@ that rules are checked with are in `examples`, in a tree of the same shape.
 
 import importlib
 
-from rules_base.numpy.polynomial import evalpoly
+from rules_base.numpy.evalpoly import evalpoly
 from rulescore import RuleSet, Section, hookimpl
 
 __all__ = ["evalpoly"]
@@ -31,6 +31,7 @@ MODULES = (
     "numpy.arrays.creation",
     "numpy.cumulative",
     "numpy.einsum",
+    "numpy.evalpoly",
     "numpy.fft",
     "numpy.histograms",
     "numpy.arrays.indexing",
@@ -63,6 +64,7 @@ LIBRARIES = {  # that a program, and NumPy itself, may do without
     "python.cmath": "cmath",
     "python.statistics": "statistics",
     "numpy.fft": "numpy.fft",
+    "numpy.polynomial": "numpy.polynomial",
     "numpy.random": "numpy.random",
 }
 

@@ -13,8 +13,8 @@ from rulescore._table import entries_at, load, place_in, replace
 _registered: list[Registration] = []
 _count = 0  # of all registrations ever
 _lock = threading.RLock()
-_functions: weakref.WeakKeyDictionary[Rules, set[int]] = weakref.WeakKeyDictionary()
-"""The identities of the functions that a rule set has had rules for."""
+_functions: weakref.WeakKeyDictionary[Rules, dict[int, Any]] = weakref.WeakKeyDictionary()
+"""By identity, the functions that a rule set has had rules for: which code declared them all."""
 names_of_plugins: set[str] = set()  # all installed ones, set by _plugins when they are loaded
 
 
@@ -90,25 +90,26 @@ def declare(ruleset: Rules, rules: list[Rule]) -> None:
 
 def _declared_again(ruleset: Rules, rules: list[Rule]) -> list[Rule]:
     """Return the rules of a set that are declared anew, by code that was compiled anew."""
-    functions = {id(rule.function) for rule in rules}
-    seen = _functions.setdefault(ruleset, set())
-    is_first = seen.isdisjoint(functions)
-    seen |= functions
-    return (
-        []
-        if is_first
-        else [
-            known
-            for known in ruleset.rules
-            if id(known.function) in functions
-            and any(
-                place_in(rule) == place_in(known)
-                and rule.origin.repeats(known.origin) in ("whole", "edited")
-                and are_alike(rule, known)
-                for rule in rules
-            )
-        ]
-    )
+    seen = _functions.setdefault(ruleset, {})
+    functions = set()
+    for rule in rules:
+        number, code = id(rule.function), rule.origin.code
+        if seen.setdefault(number, code) is not code:
+            seen[number] = None
+            functions.add(number)
+    if not functions:  # what one code declares, it declares once
+        return []
+    return [
+        known
+        for known in ruleset.rules
+        if id(known.function) in functions
+        and any(
+            place_in(rule) == place_in(known)
+            and rule.origin.repeats(known.origin) in ("whole", "edited")
+            and are_alike(rule, known)
+            for rule in rules
+        )
+    ]
 
 
 def unregister(ruleset: Rules) -> None:
@@ -146,7 +147,8 @@ class _Change:
         if new not in self._registered:
             self._registered.append(new)
         for rule in rules:
-            there = self._at(rule)
+            place = place_in(rule)
+            there = self._at(place)
             for other, source in there:
                 if not are_alike(rule, other):
                     continue
@@ -155,22 +157,24 @@ class _Change:
                     raise clash(*pair)
                 if not (new.wins_over(source) or source.wins_over(new)):
                     clashes.append(pair)
-            self._entries[place_in(rule)] = (*there, (rule, new))
+            self._entries[place] = (*there, (rule, new))
         return clashes
 
     def remove(self, known: Registration) -> None:
         """Take a rule set out."""
         self._registered.remove(known)
         for rule in known.ruleset.rules:
-            self._entries[place_in(rule)] = tuple(
-                entry for entry in self._at(rule) if entry[1] is not known
+            place = place_in(rule)
+            self._entries[place] = tuple(
+                entry for entry in self._at(place) if entry[1] is not known
             )
 
     def take_out(self, rules: list[Rule], known: Registration) -> None:
         """Take some rules of a set out."""
         for rule in rules:
-            self._entries[place_in(rule)] = tuple(
-                entry for entry in self._at(rule) if entry != (rule, known)
+            place = place_in(rule)
+            self._entries[place] = tuple(
+                entry for entry in self._at(place) if entry != (rule, known)
             )
 
     def remove_earlier(self, new: Registration, rules: list[Rule], *, whole: bool) -> None:
@@ -191,9 +195,10 @@ class _Change:
                 self.remove(known)
             elif repeated is not None:
                 for rule in rules:
-                    self._entries[place_in(rule)] = tuple(
+                    place = place_in(rule)
+                    self._entries[place] = tuple(
                         (other, source)
-                        for other, source in self._at(rule)
+                        for other, source in self._at(place)
                         if source is not known
                         or (repeated == "code" and not are_alike(rule, other))
                     )
@@ -203,8 +208,7 @@ class _Change:
         _registered[:] = self._registered
         replace(self._entries)
 
-    def _at(self, rule: Rule) -> tuple[Entry, ...]:
-        place = place_in(rule)
+    def _at(self, place: Any) -> tuple[Entry, ...]:
         if place not in self._entries:
             self._entries[place] = entries_at(place)
         return self._entries[place]

@@ -208,8 +208,7 @@ def _registered(
 
 
 def _load_one(point: EntryPoint) -> Plugin:
-    about: Any = point.dist.metadata if point.dist else {}  # read at each look
-    distribution, version = about.get("Name", "unknown"), about.get("Version", "unknown")
+    distribution, version = _said_by(point)
     plugin = Plugin(point.name, distribution, version)
     if is_disabled(point.name, distribution):
         return replace(plugin, disabled=True)
@@ -223,6 +222,17 @@ def _load_one(point: EntryPoint) -> Plugin:
     rulesets = tuple(part for part in given if isinstance(part, RuleSet))
     waiting = tuple(part for part in given if isinstance(part, Section))
     return _load_sections(replace(plugin, rulesets=rulesets, waiting=waiting))
+
+
+def _said_by(point: EntryPoint) -> tuple[str, str]:
+    """Return the name and the version of the distribution of an entry point."""
+    text = point.dist and point.dist.read_text("METADATA")  # `metadata` would parse it as a mail
+    lines = (text or "").partition("\n\n")[0].splitlines()
+    said = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    if "Name" in said and "Version" in said:
+        return said["Name"], said["Version"]
+    about: Any = point.dist.metadata if point.dist else {}
+    return about.get("Name", "unknown"), about.get("Version", "unknown")
 
 
 def _load_sections(plugin: Plugin) -> Plugin:

@@ -73,7 +73,7 @@ class Primitive:
     def __init__(self, entries: tuple[Entry, ...], rivals: tuple[Entry, ...] = ()) -> None:
         self.entries = entries
         self._rivals = rivals
-        self.rules = tuple(rule for rule, _ in entries)  # they keep the function alive
+        self.rules = tuple([rule for rule, _ in entries])  # they keep the function alive
         self.cache: dict[Any, Rule | None] = {}
         self.overrides = any(registration.override for _, registration in (*entries, *rivals))
         self._dispatchers: dict[tuple[int, ...], plum.Function] = {}
@@ -82,20 +82,11 @@ class Primitive:
         """Return the rule that answers for these arguments, and keep it under `key`."""
         rule: Rule | None = None
         with _dispatching:
-            try:
-                dispatcher = self._dispatcher(self.in_force(arguments))
-                found: Any = dispatcher.resolve_method(arguments)[0]
-            except plum.NotFoundLookupError:
-                pass
-            except plum.AmbiguousLookupError as error:
-                stubs: list[Any] = [method.implementation for method in error.methods]
-                rules = [self.rules[n] for stub in stubs for n in stub.positions]
-                raise _ambiguous(rules, arguments) from None
-            else:
-                first, *others = found.positions
-                if others:
-                    raise clash(self.entries[first], self.entries[others[0]])
-                rule = self.rules[first]
+            in_force = self.in_force(arguments)
+            found = [n for n in in_force if matches(self.rules[n], arguments)]
+            if found:
+                position = found[0] if len(found) == 1 else self._most_specific(in_force, arguments)
+                rule = self.rules[position]
                 if rule.kind == "opted out" or any(
                     other.kind == "opted out" and matches(other, arguments)
                     for other, _ in self._rivals
@@ -105,6 +96,19 @@ class Primitive:
         if all(x.__class__ is type(x) for x in arguments):
             remember(self.cache, key, rule)
         return rule
+
+    def _most_specific(self, positions: tuple[int, ...], arguments: tuple[Any, ...]) -> int:
+        """Return the position of the rule that plum chooses among those that match."""
+        try:
+            found: Any = self._dispatcher(positions).resolve_method(arguments)[0]
+        except plum.AmbiguousLookupError as error:
+            stubs: list[Any] = [method.implementation for method in error.methods]
+            rules = [self.rules[n] for stub in stubs for n in stub.positions]
+            raise _ambiguous(rules, arguments) from None
+        first: int = found.positions[0]
+        if len(found.positions) > 1:
+            raise clash(self.entries[first], self.entries[found.positions[1]])
+        return first
 
     def in_force(self, arguments: tuple[Any, ...]) -> tuple[int, ...]:
         """Return the positions of the rules that no other one overrides for these arguments."""
@@ -169,17 +173,42 @@ def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
 
 def matches(rule: Rule, arguments: tuple[Any, ...]) -> bool:
     """Return whether the types of a rule are those of the arguments."""
-    for types, varargs in signatures(rule):
-        more = {} if varargs is None else {"varargs": varargs}
-        if plum.Signature(*types, **more).match(arguments):
-            return True
-    return False
+    annotations = rule.types + rule.optional
+    missing = len(arguments) - len(annotations)
+    if rule.varargs is not None:
+        annotations += (rule.varargs,) * missing
+        fits = missing >= 0
+    else:
+        fits = len(rule.types) <= len(arguments) <= len(annotations)
+    return fits and all(map(_is_of, arguments, annotations))
+
+
+def _is_of(x: Any, annotation: Any) -> bool:
+    """Return whether a value is of the type that an annotation means.
+
+    What plum asks makes code for each type, which takes a millisecond; `isinstance` says the same
+    of classes and their unions.
+    """
+    meant = pattern(annotation)
+    try:
+        return isinstance(x, meant)
+    except TypeError:
+        return plum.Signature(meant).match((x,))
 
 
 def are_alike(rule: Rule, other: Rule) -> bool:
     """Return whether two rules have a pattern in common, so that dispatch cannot choose."""
-    patterns = signatures(other)
-    return any(pattern in patterns for pattern in signatures(rule))
+    mine, theirs = rule.types + rule.optional, other.types + other.optional
+    if rule.varargs is None and other.varargs is None:
+        least = max(len(rule.types), len(other.types))
+        if least > min(len(mine), len(theirs)):
+            return False
+        mine, theirs = mine[:least], theirs[:least]
+    elif rule.varargs is None or other.varargs is None or len(mine) != len(theirs):
+        return False
+    else:
+        mine, theirs = (*mine, rule.varargs), (*theirs, other.varargs)
+    return all(a is b or pattern(a) == pattern(b) for a, b in zip(mine, theirs, strict=True))
 
 
 def clash(first: Entry, second: Entry) -> RuleError:

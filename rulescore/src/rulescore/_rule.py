@@ -33,7 +33,7 @@ class Rule:
         options: names that may be given by keyword; `None` where any may.
         needs_ad: whether the body is to be given the AD, because it is for a function that takes
             functions.
-        poles: whether the partial derivatives of a scalar rule need care.
+        poles: whether the partial derivatives of a scalar rule need care; found at first use.
         chooses: whether a partial derivative of zero is a strong zero: the function chooses.
         takes_out: whether they are given the output of the function.
         partials: of a scalar rule that has a function for each partial derivative: these; else
@@ -50,33 +50,11 @@ class Rule:
     """
 
     __slots__ = (
-        "body",
-        "by_position",
-        "chooses",
-        "due",
-        "file",
-        "function",
-        "kind",
-        "known",
-        "line",
-        "linear",
-        "may_raise",
-        "needs_ad",
-        "optional",
-        "optional_names",
-        "options",
-        "origin",
-        "partials",
-        "plugin",
-        "poles",
-        "primal",
-        "refuses",
-        "reverse",
-        "shifts",
-        "takes_out",
-        "types",
-        "varargs",
-    )
+        "body", "by_position", "chooses", "due", "file", "function", "kind", "known", "line",
+        "linear", "look_for_poles", "may_raise", "needs_ad", "optional", "optional_names",
+        "options", "origin", "partials", "plugin", "poles", "primal", "refuses", "reverse",
+        "shifts", "takes_out", "types", "varargs",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -94,7 +72,7 @@ class Rule:
         optional_names: tuple[str | None, ...] = (),
         options: frozenset[str] | None = frozenset(),
         needs_ad: bool = False,
-        poles: bool = True,
+        poles: bool | Callable[[], bool] = True,
         chooses: bool = False,
         takes_out: bool = False,
         partials: tuple[Callable[..., Any], ...] | None = None,
@@ -124,7 +102,10 @@ class Rule:
             _OF_UFUNCS if kind == "scalar" and isinstance(function, np.ufunc) else options
         )
         self.needs_ad = needs_ad
-        self.poles = poles
+        if callable(poles):
+            self.look_for_poles = poles
+        else:
+            self.poles = poles
         self.chooses = chooses
         self.takes_out = takes_out
         self.partials = partials
@@ -142,6 +123,12 @@ class Rule:
         self.known = self.reverse
         if self.refuses:
             self.reverse = refusing(self.reverse)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "poles":
+            raise AttributeError(f"a rule has no {name!r}")
+        self.poles = self.look_for_poles()
+        return self.poles
 
     def __call__(self, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, "Pullback"]:
         """Apply the rule: return the value of `f(*xs, **options)` and its pullback."""

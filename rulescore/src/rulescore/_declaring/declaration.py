@@ -15,6 +15,7 @@ class Declaration:
         form: how it is written, such as `rule.scalar`.
         functions: the functions that the rule is for.
         caller: the frame in which it is written.
+        line: its file and line.
         ruleset: the name of the rule set.
         apply: what declares the rule, once there is a body.
         several: whether it may be given a body for each argument.
@@ -28,13 +29,14 @@ class Declaration:
         form: str,
         functions: tuple[Any, ...],
         caller: FrameType,
+        line: tuple[str, int],
         ruleset: str,
         apply: Callable[["Declaration", Any], None],
         several: bool = False,
     ) -> None:
         self._several = several
         self.form, self.functions, self._ruleset, self._apply = form, functions, ruleset, apply
-        self._place = f"rule set {ruleset}, {caller.f_code.co_filename}:{caller.f_lineno}"
+        self._line = line
         for f in functions:
             is_body = isinstance(f, FunctionType) and f.__name__ == "_"
             if is_body or is_being_made(f, caller):
@@ -56,6 +58,10 @@ class Declaration:
             f"{self._place}: {what} is not a plain function: `{self._written()}` takes the body of "
             "a rule, a `def` or a `lambda`"
         )
+
+    @property
+    def _place(self) -> str:
+        return f"rule set {self._ruleset}, {self._line[0]}:{self._line[1]}"
 
     def never_applied(self) -> RuleError:
         """Return the error for a declaration that was not given its body."""

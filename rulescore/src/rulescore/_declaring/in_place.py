@@ -9,7 +9,7 @@ import dis
 import inspect
 import operator
 from collections import deque
-from types import CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ _METHODS = {
     np.ndarray: "fill partition put resize setfield sort",
     np.ufunc: "at",
 }
+_ROUTINES = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
 _NAMES = {name for names in _METHODS.values() for name in names.split()}
 _FUNCTIONS = {id(f) for f in (
     setattr, delattr, operator.setitem, operator.delitem, np.copyto, np.fill_diagonal, np.place,
@@ -53,7 +54,7 @@ def advice_for(f: Any) -> str | None:
 
     Return `None` for other functions, as far as is known.
     """
-    if type(f) is not FunctionType and not inspect.isroutine(f):
+    if type(f) is np.ufunc or (type(f) not in _ROUTINES and not inspect.isroutine(f)):
         return None
     name = str(getattr(f, "__name__", ""))
     owner = str(getattr(f, "__qualname__", name)).rpartition(".")[0].rpartition(".")[2]
@@ -82,8 +83,11 @@ def _is_of_container(f: Any, name: str) -> bool:
 
 def _never_returns_a_value(f: Any) -> bool:
     """Return whether a Python function does something, and returns `None` wherever it returns."""
-    code = f.__code__ if isinstance(f, FunctionType | MethodType) else None
-    if not isinstance(code, CodeType) or code.co_flags & _RETURNS_AT_ONCE:
+    function = f.__func__ if type(f) is MethodType else f
+    if type(function) is not FunctionType:  # compiled functions may have code that does not run
+        return False
+    code = function.__code__
+    if code.co_flags & _RETURNS_AT_ONCE:
         return False
     if _clearly_returns_a_value(code):
         return False

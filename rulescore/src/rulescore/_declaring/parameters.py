@@ -9,6 +9,7 @@ KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
 VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 EMPTY = inspect.Parameter.empty
+_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 class Parameters(NamedTuple):
@@ -38,10 +39,14 @@ def parameters_of(body: Any) -> list[Parameter]:
         return [Parameter(p.name, p.kind, p.default, p.annotation) for p in found]
     code: Any = body.__code__
     count, only = code.co_argcount, code.co_posonlyargcount
+    said = body.__annotations__
+    given = body.__defaults__ or ()
+    if not (given or only or code.co_kwonlyargcount or code.co_flags & _STARS):  # as most are
+        names = code.co_varnames[:count]
+        return [Parameter(name, POSITIONAL[1], EMPTY, said.get(name, EMPTY)) for name in names]
     kinds: list[Any] = [POSITIONAL[i >= only] for i in range(count)]
     kinds += [KEYWORD_ONLY] * code.co_kwonlyargcount
     names = [*code.co_varnames[: len(kinds)]]
-    given = body.__defaults__ or ()
     defaults = [EMPTY] * (count - len(given)) + [*given]
     defaults += [(body.__kwdefaults__ or {}).get(name, EMPTY) for name in names[count:]]
     rest = iter(code.co_varnames[len(kinds) :])
@@ -53,7 +58,6 @@ def parameters_of(body: Any) -> list[Parameter]:
         names.append(next(rest))
         kinds.append(VAR_KEYWORD)
         defaults.append(EMPTY)
-    said = body.__annotations__
     parts = zip(names, kinds, defaults, strict=True)
     return [Parameter(n, kind, value, said.get(n, EMPTY)) for n, kind, value in parts]
 

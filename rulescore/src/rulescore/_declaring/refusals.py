@@ -127,6 +127,8 @@ class Refusals:
         self, refused: Mapping[str, str], parameters: list[Parameter], place: Place
     ) -> dict[int, tuple[str, str]]:
         """Return the refused parameters by their positions; refuse names of what is none."""
+        if not refused:
+            return {}
         names = [p.name for p in parameters]
         for name in refused:
             if name not in names:

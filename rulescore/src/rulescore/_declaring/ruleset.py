@@ -101,6 +101,10 @@ class RuleSet:
             types = (Numeric,) * (len(parameters) - takes_out)
             self._refuse.uneven(each, functions, len(types), place)
             refused = self._refuse.unknown(refuses or {}, parameters[: len(types)], place)
+
+            def look() -> bool:
+                return any(may_have_poles(p, takes_out) for p in each)
+
             self._declare(
                 functions,
                 "scalar",
@@ -109,7 +113,7 @@ class RuleSet:
                 partials=None if len(each) == 1 else each,
                 place=place,
                 origin=origin,
-                poles=any(may_have_poles(p, takes_out) for p in each) if poles is None else poles,
+                poles=look if poles is None else poles,
                 chooses=chooses,
                 takes_out=takes_out,
                 refuses=refused,
@@ -355,7 +359,7 @@ class RuleSet:
             self._waiting = [known for known in self._waiting if known is not declaration]
             declare(body, origin)
 
-        declaration = Declaration(form, functions, caller, self.name, apply, several)
+        declaration = Declaration(form, functions, caller, origin.line, self.name, apply, several)
         self._waiting.append(declaration)
         return declaration
 
