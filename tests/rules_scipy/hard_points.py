@@ -166,7 +166,7 @@ def main(arguments):
                 try:
                     with within(SECONDS):
                         verdict, about = judge(name, reference, xs, i)
-                except (OutOfTime, mp.NoConvergence, ZeroDivisionError, ValueError):
+                except (OutOfTime, mp.libmp.NoConvergence, ZeroDivisionError, ValueError):
                     verdict, about = "left out", ""
                 counts[verdict] += 1
                 if verdict == "WRONG":

@@ -31,6 +31,10 @@ def scaled_hankel(v, z):
     return mp.hankel1(v, z) * mp.exp(-1j * z)
 
 
+def other_hankel(v, z):
+    return mp.hankel2(v, z) * mp.exp(1j * z)
+
+
 ORDERS = [(0.3, 1e-8), (0.3, 2.0), (-2.5, 0.1), (0.0, 3.0), (40.0, 0.5), (1.5, 300.0), (1e-3, 1.0)]
 FAR = [(0.5, 1e3), (2.0, 1e6), (1.0, 29.0), (1.0, 61.0), (0.0, 31.0)]
 HARD = [
@@ -39,7 +43,8 @@ HARD = [
     (sp.kve, scaled_k, 0, ORDERS[:3] + ORDERS[4:], 1e-11),
     (sp.kve, scaled_k, 1, FAR[2:], 1e-11),
     (sp.ive, scaled_i, 1, FAR[:1] + FAR[2:], 1e-11),
-    (sp.hankel1e, scaled_hankel, 1, [(0.5, 100 + 0j), (2.0, 1e4 + 0j)], 1e-9, 60),
+    (sp.hankel1e, scaled_hankel, 1, [(0.5, 100 + 0j), (2.0, 1e4 + 0j), (1.5, -9 - 0.1j)], 1e-9, 60),
+    (sp.hankel2e, other_hankel, 1, [(0.3, -9 + 0.1j), (2.0, -4 - 3j), (-1.5, -90 + 2j)], 1e-9, 60),
     (sp.k0e, lambda x: scaled_k(0, x), 0, [(1e-9,), (1e5,)], 1e-11),
     (sp.i1e, lambda x: scaled_i(1, x), 0, [(1e-9,), (-1e5,), (1e5,)], 1e-11),
 ]

@@ -1,8 +1,10 @@
 """Elliptic integrals and functions, against differences and mpmath."""
 
 import mpmath as mp
+import pytest
 from scipy import special as sp
 
+from rulescore import rrule
 from rulescore.testing import check_rrule
 
 
@@ -17,6 +19,7 @@ def test_hard_points(hard, agrees):
 
 INCOMPLETE = [(1e-4, 0.5), (1.5, 0.999), (1.5707, -50.0), (4.0, 0.3), (-20.0, 0.9)]
 CARLSON = [(0.3, 1.2, 2.5), (1e-6, 1.0, 1e6), (1.0, 1.0, 1.0), (0.0, 1.0, 2.0)]
+BESIDE_CUT = [(0.35 - 1e-8j, -0.03 - 4e-7j, 0.05 + 6e-5j), (2.0 + 1j, -3 + 1e-6j, -3.001 + 1e-6j)]
 HARD = [
     (sp.ellipk, mp.ellipk, 0, [(0.0,), (1e-9,), (1 - 1e-9,), (-1e6,)], 1e-11),
     (sp.ellipe, mp.ellipe, 0, [(0.0,), (1e-9,), (1 - 1e-9,), (-1e6,)], 1e-11),
@@ -26,15 +29,23 @@ HARD = [
     (sp.elliprd, mp.elliprd, 0, CARLSON[:3], 1e-11),
     (sp.elliprd, mp.elliprd, 1, CARLSON, 1e-11),
     (sp.elliprd, mp.elliprd, 2, CARLSON, 1e-11),
+    (sp.elliprd, mp.elliprd, 1, BESIDE_CUT, 1e-10),
+    (sp.elliprd, mp.elliprd, 2, BESIDE_CUT, 1e-10),
+    (sp.elliprj, mp.elliprj, 0, [(0.3 + 0j, 1.2 + 0j, 2.5 + 0j, -2 - 1e-5j)], 1e-10),
+    (sp.elliprj, mp.elliprj, 3, [(0.3 + 0j, 1.2 + 0j, 2.5 + 0j, -2 - 1e-5j)], 1e-10),
     (sp.elliprg, mp.elliprg, 0, CARLSON[:3], 1e-11),
     (sp.elliprj, mp.elliprj, 3, [(0.3, 1.2, 2.5, 0.7), (1.0, 1.0, 1.0, 1.0)], 1e-11),
     (sp.agm, mp.agm, 0, [(1.0, 1.0), (1e-6, 2.0), (3.0, 3.0000001)], 1e-11),
 ]
 
 
-def test_jacobi_by_the_parameter():
-    from rulescore import rrule
+def test_nearly_equal_arguments_across_the_cut_are_refused():
+    y, back = rrule(sp.elliprd, -2 + 1e-9j, 1.0 + 0j, -2 - 1e-9j)
+    with pytest.raises(NotImplementedError, match="nearly equal"):
+        back(y)
 
+
+def test_jacobi_by_the_parameter():
     for u, m in [(0.4, 0.3), (2.5, 0.99), (7.0, 0.5)]:
         back = rrule(sp.ellipj, u, m)[1]
         for i, name in enumerate(("sn", "cn", "dn")):

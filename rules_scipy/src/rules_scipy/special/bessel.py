@@ -137,15 +137,38 @@ def kve_slope(v, z, out):
 
 
 def hankel1e_slope(v, z):
-    """Return the derivative of `hankel1e`, which is `kve` on the rotated plane (10.27.8)."""
-    factor = -2 / np.pi * np.exp(-0.5j * np.pi * v)
-    return factor * kve_slope(v, -1j * z, sp.kve(v, -1j * z))
+    """Return the derivative of `hankel1e`, in the third quadrant by continuation (10.11.5)."""
+    return hankel_slope(v, z, 1j, (np.real(z) < 0) & (np.imag(z) < 0))
 
 
 def hankel2e_slope(v, z):
-    """Return the derivative of `hankel2e`, which is `kve` on the rotated plane (10.27.8)."""
-    factor = -2 / np.pi * np.exp(0.5j * np.pi * v)
-    return factor * kve_slope(v, 1j * z, sp.kve(v, 1j * z))
+    """Return the derivative of `hankel2e`, in the second quadrant by continuation (10.11.5)."""
+    return hankel_slope(v, z, -1j, (np.real(z) < 0) & (np.imag(z) >= 0))
+
+
+def hankel_slope(v, z, turn, beyond):
+    """Return the derivative of a scaled Hankel function: `turn` is `1j` for the first kind.
+
+    Arguments:
+        beyond: where the function at `z` is continued from that at `-z`, across the cut of `kve`.
+    """
+
+    def near(z):
+        return rotated(v, z, turn)[1]
+
+    def far(z):
+        value, slope = rotated(v, -z, turn)
+        other = rotated(v, -z, -turn)[1] * np.exp(-turn * np.pi * v)
+        return -(2 * np.cos(np.pi * v) * np.exp(-2 * turn * z) * (2 * turn * value + slope) + other)
+
+    return piecewise(beyond, (z,), far, (-1.0 - turn,), near, (1.0 + turn,))
+
+
+def rotated(v, z, turn):
+    """Return a scaled Hankel function and its derivative by `kve` on the rotated plane (10.27.8)."""
+    factor = 2 / (np.pi * turn) * np.exp(-turn * np.pi / 2 * v)
+    y = sp.kve(v, -turn * z)
+    return factor * y, -turn * factor * kve_slope(v, -turn * z, y)
 
 
 _STEPS = np.linspace(0.0, 1.0, 201)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.expansions import piecewise
 from rules_scipy.shared.outputs import several_outputs
 from rulescore import RuleSet
 
@@ -40,9 +41,9 @@ rule.scalar(sp.elliprg)(
     lambda x, y, z: elliprg_slope(z, x, y),
 )
 rule.scalar(sp.elliprd)(
-    lambda x, y, z: -0.75 * integral(x, y, z, (x, z)),
-    lambda x, y, z: -0.75 * integral(x, y, z, (y, z)),
-    lambda x, y, z: -2.25 * integral(x, y, z, (z, z)),
+    lambda x, y, z, out: carlson_slope(x, y, z, z, out),
+    lambda x, y, z, out: carlson_slope(y, x, z, z, out),
+    lambda x, y, z, out: elliprd_by_double(x, y, z, out),
 )
 rule.scalar(sp.elliprj)(
     lambda x, y, z, p, out: elliprj_slope(x, y, z, p, out),
@@ -98,29 +99,72 @@ def elliprg_slope(x, y, z):
     return (sp.elliprf(x, y, z) - np.where(x == 0, 0.0, x / 3 * sp.elliprd(y, z, x))) / 4
 
 
-_STEPS = np.linspace(0.0, 1.0, 401)
+_STEPS, _FINE_STEPS = np.linspace(0.0, 1.0, 401), np.linspace(0.0, 1.0, 3201)
 
 
 def integral(x, y, z, divisors):
     """Return the integral of `1 / (s(t) (t + a) (t + b))`, `s` the root of `(t+x) (t+y) (t+z)`.
 
-    `a` and `b` are the divisors. The trapezoidal rule on a logarithmic scale.
+    `a` and `b` are the divisors. The trapezoidal rule on a logarithmic scale, of complex numbers
+    along the ray that is farthest from the branch points: the integral is homogeneous.
     """
     every = np.broadcast_arrays(x, y, z, *divisors)
+    turn, steps = 0.0, _STEPS
+    if np.iscomplexobj(every):
+        angles = np.angle(np.stack(every))
+        low, high = np.min(angles, axis=0), np.max(angles, axis=0)
+        turn, steps = (low + high) / 2, _FINE_STEPS
+        every = [v * np.exp(-1j * turn) for v in every]
+        if np.any(high - low > 2 * np.pi - 0.6):
+            raise NotImplementedError(
+                "the derivative of `elliprd` and `elliprj` is not known for arguments that are "
+                "nearly equal where another is on the other side of the branch cut"
+            )
     sizes = np.stack([abs(v) for v in every])
     largest = np.max(sizes, axis=0)
     smallest = np.min(np.where(sizes == 0, np.inf, sizes), axis=0)
     low, high = np.log(smallest) - 75, np.log(largest) + 20
     width = np.expand_dims(high - low, -1)
-    t = np.exp(np.expand_dims(low, -1) + width * _STEPS)
+    t = np.exp(np.expand_dims(low, -1) + width * steps)
     x, y, z, a, b = (np.expand_dims(v, -1) for v in every)
     values = t / (np.sqrt(t + x) * np.sqrt(t + y) * np.sqrt(t + z) * (t + a) * (t + b))
-    return (high - low) / 400 * np.sum(values, axis=-1)
+    total = (high - low) / (len(steps) - 1) * np.sum(values, axis=-1)
+    return total if steps is _STEPS else total * np.exp(-2.5j * turn)
+
+
+def carlson_slope(x, y, z, p, out):
+    """Return the derivative of `R_J(x, y, z, p)` by `x`, not of a principal value.
+
+    Of complex numbers by partial fractions, unless `x` and `p` are nearly equal.
+    """
+    if not np.iscomplexobj(out):
+        return -0.75 * integral(x, y, z, (x, p))
+
+    def near(x, y, z, p, out):
+        return -0.75 * integral(x, y, z, (x, p))
+
+    def apart(x, y, z, p, out):
+        return (sp.elliprd(y, z, x) - out) / (2 * (x - p))
+
+    close = abs(x - p) < 0.01 * abs(p)
+    return piecewise(
+        close, (x, y, z, p, out), near, (1.0,) * 5, apart, (1.0, 1.0, 1.0, 2.0, 1.0)
+    )
+
+
+def elliprd_by_double(x, y, z, out):
+    """Return the derivative of `R_D(x, y, z)` by `z`, of complex numbers by its homogeneity."""
+    if not np.iscomplexobj(out):
+        return -2.25 * integral(x, y, z, (z, z))
+    each = (np.where(a == 0, 0.0, a * carlson_slope(a, b, z, z, out)) for a, b in ((x, y), (y, x)))
+    return -(1.5 * out + sum(each)) / z
 
 
 def elliprj_slope(x, y, z, p, out):
     """Return the derivative of `R_J` by `x`; of the principal value by partial fractions."""
-    principal = np.real(p) < 0
+    if np.iscomplexobj(out):
+        return carlson_slope(x, y, z, p, out)
+    principal = p < 0
     safe = np.where(principal, 1.0, p)
     fractions = (sp.elliprd(y, z, x) - out) / (2 * (x - np.where(principal, p, x + 1)))
     return np.where(principal, fractions, -0.75 * integral(x, y, z, (x, safe)))
@@ -128,9 +172,11 @@ def elliprj_slope(x, y, z, p, out):
 
 def elliprj_by_pole(x, y, z, p, out):
     """Return the derivative of `R_J` by `p`, for the principal value by its homogeneity."""
-    principal = np.real(p) < 0
     each = ((x, y, z), (y, x, z), (z, x, y))
-    moved = sum(a * elliprj_slope(a, b, c, p, out) for a, b, c in each)
+    moved = sum(np.where(a == 0, 0.0, a * elliprj_slope(a, b, c, p, out)) for a, b, c in each)
+    if np.iscomplexobj(out):
+        return -(1.5 * out + moved) / p
+    principal = p < 0
     safe = np.where(principal, 1.0, p)
     direct = -1.5 * integral(x, y, z, (safe, safe))
     return np.where(principal, -(1.5 * out + moved) / p, direct)

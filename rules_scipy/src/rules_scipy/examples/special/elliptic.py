@@ -18,5 +18,7 @@ rule.example(sp.elliprc, X, -Y)
 for f in (sp.elliprf, sp.elliprg, sp.elliprd):
     rule.example(f, X, Y, Z)
 rule.example(sp.elliprf, X + 0.4j, Y, Z)
+rule.example(sp.elliprd, X + 0.4j, Y, X + 0.4j)
 rule.example(sp.elliprj, X, Y, Z, 0.9)
+rule.example(sp.elliprj, X, Y, 1.3, -0.9 + 0.2j)
 rule.example(sp.elliprj, X, Y, 1.3, -0.9)
