@@ -204,7 +204,7 @@ def test_list_missing_prints_them_and_their_number(capsys):
         "without a reason"
     )
     ends = survey.ending("numpy")
-    assert ends["numpy.put_along_axis"] == ["numpy.lib.array_utils.normalize_axis_index"]
+    assert ends["numpy.load"] == ["numpy.frombuffer", "numpy.fromfile"]
     why = {name: f"; {reason}" for name, reason in survey.reasons().items()}
     assert any(name in why for name in ends)
     assert ending == [
@@ -268,20 +268,20 @@ LIBRARY = """
 import functools
 import math
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
+from numpy.char import compare_chararrays
 
 def direct(x):
-    return [normalize_axis_index(x, 2) for _ in range(1)]
+    return [compare_chararrays(x, 2) for _ in range(1)]
 
 def through(x):
     return through(direct(x)) + len(sorted([x]))
 
 def dotted(x, direct=None):
     direct(x)
-    return np.lib.array_utils.normalize_axis_index(x, 2)
+    return np.char.compare_chararrays(x, 2)
 
-def hidden(normalize_axis_index):
-    return normalize_axis_index(1)
+def hidden(compare_chararrays):
+    return compare_chararrays(1)
 
 def fine(x):
     return np.sin(x) + math.cos(x)
@@ -293,14 +293,14 @@ def outer(g):
     return inner
 
 wrapped = outer(direct)
-closed = outer(normalize_axis_index)
+closed = outer(compare_chararrays)
 del closed.__wrapped__
 
 class Layer:
     slope = 2.0
     @property
     def computed(self):
-        return normalize_axis_index(1, 2)
+        return compare_chararrays(1, 2)
     def method(self, x):
         return direct(x)
     @classmethod
@@ -318,7 +318,7 @@ class WithArguments(Layer):
 
 layer = Layer()
 """
-COMPILED = ["numpy.lib.array_utils.normalize_axis_index"]
+COMPILED = ["numpy.char.compare_chararrays"]
 
 
 @pytest.fixture
@@ -337,11 +337,11 @@ def test_functions_whose_source_ends_in_compiled_code_are_counted(library, capsy
     assert survey.ending("mylib.Layer") == {f"mylib.Layer.{name}": c for name, c in ends.items()}
     assert main(["list", "--missing", "mylib"]) == 1  # it imports that function itself
     told = capsys.readouterr().out.splitlines()
-    assert "mylib.through: its source calls numpy.lib.array_utils.normalize_axis_index" in told
+    assert "mylib.through: its source calls numpy.char.compare_chararrays" in told
     assert told[-1] == (
         "5 functions of mylib with Python source that calls compiled code without a rule"
     )
-    rule.constant(library.normalize_axis_index)
+    rule.constant(library.compare_chararrays)
     assert survey.ending("mylib") == {}
 
 

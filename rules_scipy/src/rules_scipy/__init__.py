@@ -88,6 +88,7 @@ SECTIONS = {
     ),
     "scipy.sparse.linalg": ("direct", "exponentials", "iterative", "spectra", "without_rules"),
     "scipy.stats": (
+        "boxes",
         "continuous",
         "discrete",
         "integrals",

@@ -165,7 +165,7 @@ def hankel_slope(v, z, turn, beyond):
 
 
 def rotated(v, z, turn):
-    """Return a scaled Hankel function and its derivative by `kve` on the rotated plane (10.27.8)."""
+    """Return a scaled Hankel function and its derivative, by `kve` (10.27.8)."""
     factor = 2 / (np.pi * turn) * np.exp(-turn * np.pi / 2 * v)
     y = sp.kve(v, -turn * z)
     return factor * y, -turn * factor * kve_slope(v, -turn * z, y)

@@ -147,9 +147,7 @@ def carlson_slope(x, y, z, p, out):
         return (sp.elliprd(y, z, x) - out) / (2 * (x - p))
 
     close = abs(x - p) < 0.01 * abs(p)
-    return piecewise(
-        close, (x, y, z, p, out), near, (1.0,) * 5, apart, (1.0, 1.0, 1.0, 2.0, 1.0)
-    )
+    return piecewise(close, (x, y, z, p, out), near, (1.0,) * 5, apart, (1.0, 1.0, 1.0, 2.0, 1.0))
 
 
 def elliprd_by_double(x, y, z, out):
