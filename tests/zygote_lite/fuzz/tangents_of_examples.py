@@ -40,7 +40,7 @@ def check(f, xs, options, seed=0):
         return "constant"
     text = f"lambda *xs: function_(*xs, {', '.join(f'{name}={name}' for name in given)})"
     if not callable(f):
-        text = f"lambda x: x.{f.__name__}"
+        text = f"lambda x: x.{getattr(f, 'fget', f).__name__}"
     # options are globals: what a function captures is differentiated
     called = eval(text, {"function_": f, **given})
     generator = np.random.default_rng(seed)

@@ -331,6 +331,27 @@ def test_a_long_loop_costs_no_memory_at_its_first_call():
     assert math.isclose(dy, jvp(steps, (0.5, 20_000), (1.0, None))[1])
 
 
+def test_functions_of_libraries_go_forward_by_their_rules():
+    a, v = np.outer(V, V) + np.diag(V + 1), np.outer(V, V**2)
+    found = jvp(np.linalg.det, (a,), (v,))
+    assert found[0] == np.linalg.det(a)
+    assert_close(found[1], found[0] * np.trace(np.linalg.solve(a, v)))
+    _, (values, _) = jvp(np.linalg.eigh, (a,), (v + v.T,))
+    step = 1e-6 * (v + v.T)
+    differences = np.linalg.eigh(a + step)[0] - np.linalg.eigh(a - step)[0]
+    np.testing.assert_allclose(values, differences / 2e-6, rtol=1e-6, atol=1e-8)
+    outer = np.multiply.outer  # its pullback cannot be differentiated
+    assert_close(jvp(outer, (V, V), (V, None))[1], np.outer(V, V))
+    whole = jvp(np.reshape, (V, (3, 1)), (V, None))[1]
+    assert not np.shares_memory(whole, V)
+    with pytest.raises(TypeError, match="is complex"):
+        jvp(np.sin, (V,), (1j * V,))
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        assert jvp(np.log, (np.zeros(1),), (np.zeros(1),))[1] == 0
+    y, dy = jvp(math.hypot, (3, 4.0), (1.0, 0.0))
+    assert (y, dy) == (5.0, 0.6)
+
+
 SCALE = 2.0
 
 

@@ -18,7 +18,10 @@ from zygote_lite import (
     checkpoint,
     grad,
     gradient,
+    hessian,
     hvp,
+    jacfwd,
+    jacobian,
     jvp,
     pullback,
     testing,
@@ -695,6 +698,32 @@ def test_an_argument_that_shares_its_parts_is_walked_once():
     for k in range(LEVELS):
         found, first = found[k % 2], first[0]
     assert (found, first) == ((6.0, None), (None, [4.5]))  # of a list it is at the first place
+
+
+def test_products_with_the_hessian_of_what_shares_its_parts():
+    def f(t):
+        return product_at_the_bottom(t) ** 2
+
+    found = hvp(f)(tower((1.5, 2.0)), tower((1.0, 0.0)))
+    for k in range(LEVELS):
+        found = found[k % 2]
+    assert found == pytest.approx((2.0**2 * 2, 4 * 1.5 * 2.0))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: jvp(tower, ((1.5, 2.0),), ((1.0, 0.0),)),
+        lambda: jacobian(tower)((1.5, 2.0)),
+        lambda: jacfwd(tower)((1.5, 2.0)),
+        lambda: jacfwd(product_at_the_bottom)(tower((1.5, 2.0))),
+        lambda: hessian(product_at_the_bottom)(tower((1.5, 2.0))),
+    ],
+    ids=["jvp", "jacobian", "jacfwd", "by columns", "hessian"],
+)
+def test_more_derivatives_than_can_be_written_are_refused(ask):
+    with pytest.raises(TypeError, match="holds the same tuples again and again"):
+        ask()
 
 
 @pytest.mark.parametrize("verb", [grad, lambda f: lambda t: vjp(f, t)[1](1.0)[0]])

@@ -39,6 +39,8 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.sequences import Places, Row
 from zygote_lite.errors import Fault
 
+_BARE_NUMBERS = (float, int, complex, np.float64, np.float32)
+
 
 class Store:
     """Hold the cotangents of the entries of containers, by the identity of the container."""
@@ -147,11 +149,22 @@ class Store:
             )
         return None
 
-    def _add_tuple(self, x: Any, dx: Any) -> Any:
-        parts = [self.add(value, d) for value, d in zip(x, dx, strict=True)]
-        if all(d is None for d in parts):
-            return None
-        return tuple_like(x, parts)
+    def _add_tuple(self, x: Any, dx: Any, known: dict[Any, Any] | None = None) -> Any:
+        """Add that of a tuple; of two tuples of numbers that are met again, the part is `known`."""
+        known = {} if known is None else known
+        parts, numbers = [], True
+        for value, d in zip(x, dx, strict=True):
+            key = id(value), id(d)
+            if type(value) is not tuple or type(d) is not tuple:
+                parts.append(self.add(value, d))
+                numbers = numbers and type(value) in _BARE_NUMBERS
+                continue
+            parts.append(known[key] if key in known else self._add_tuple(value, d, known))
+            numbers = numbers and key in known
+        found = None if all(d is None for d in parts) else tuple_like(x, parts)
+        if numbers:
+            known[id(x), id(dx)] = found
+        return found
 
     def _add_function(self, f: Any, dx: Any) -> Any:
         """Add the cotangent of a function: those of captured variables live in their cells."""

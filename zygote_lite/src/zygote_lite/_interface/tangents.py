@@ -3,12 +3,12 @@
 import functools
 import weakref
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from rulescore import plugins
+from rulescore import find_frule, frule, plugins
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
 from zygote_lite._ir.frames import entry, keep_users_frames
@@ -19,14 +19,16 @@ from zygote_lite._nested.tangents import (
     pushed_forward,
 )
 from zygote_lite._specialize.cache import Specializations, specializations_of
+from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.entry import first_of, of_tuples
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns, units
+from zygote_lite._tape.validate import own_buffers
 from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
-from zygote_lite.modes import watching
+from zygote_lite.modes import RECORDED, current, watching
 
 _prepared: dict[int, Callable[..., Any]] = {}  # what `jvp` enters first, by functions' identity
 # for each of these functions a reference, and what it was made of, by the arguments that move
@@ -73,6 +75,8 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         f, primals = original(f), tuple(primals)
         numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
         found = _by_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
+        if found is None:
+            found = _by_forward_rule(f, primals, tuple(tangents))
         if found is not None:
             return found
         flags = (None, *(None if v is None else True for v in tangents))
@@ -118,6 +122,45 @@ def _by_code(
         if known.note(function, (*given, *moving)):
             found = known.enter(function, *given, *moving)
     return found
+
+
+def _by_forward_rule(f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
+    """Return the value and the tangent of a function of a library by its forward rule.
+
+    It is `None` where there is none, or where the tape knows better: at poles, for errors, and for
+    what is no float and no array of floats.
+    """
+    rule = find_frule(f, *xs)
+    if rule is None or rule.kind == "constant" or isinstance(f, MethodType):
+        return None
+    if isinstance(getattr(f, "__self__", None), np.random.RandomState | np.random.Generator):
+        return None  # it would draw twice
+    if watching.count and current().tier == RECORDED:
+        return None
+    if not all(map(_is_of_floats, xs)) or not all(map(_fits_exactly, dxs, xs)):
+        return None
+    try:
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            found = frule((None, *dxs), f, *xs)
+    except Exception:
+        return None
+    if found is None:
+        return None
+    y, dy = found[0], filled(found[1], found[0])
+    if not all(map(_is_of_floats, y if isinstance(y, tuple) else (y,))):
+        return None
+    return (y, own_buffers(dy, (dxs, xs, y))) if is_finite_answer(dy) else None
+
+
+def _is_of_floats(x: Any) -> bool:
+    return type(x) in (float, np.float64) or (type(x) is np.ndarray and x.dtype.kind in "fc")
+
+
+def _fits_exactly(dx: Any, x: Any) -> bool:
+    return dx is None or (
+        type(dx) is type(x)
+        and (type(x) is not np.ndarray or (dx.shape == x.shape and dx.dtype == x.dtype))
+    )
 
 
 def _enter_at_once(f: FunctionType, known: Specializations) -> None:

@@ -75,21 +75,31 @@ def projected_entries(d: Any, x: Any) -> Any:
     return d
 
 
-def unbox(d: Any, tape: Tape) -> Traced:
-    """Return a boxed cotangent as a value with one number on the outer tape."""
+def unbox(d: Any, tape: Tape, known: dict[int, Traced] | None = None) -> Traced:
+    """Return a boxed cotangent as a value with one number on the outer tape.
+
+    A tuple that is met again is the value that is `known`.
+    """
     if isinstance(d, Box):
         return d.value, d.node
+    known = {} if known is None else known
+    if type(d) is tuple:
+        if id(d) not in known:
+            parts = [unbox(entry, tape, known) for entry in d]
+            nodes = (None, *(node for _, node in parts))
+            known[id(d)] = tape.call(nodes, build_tuple, *(value for value, _ in parts))
+        return known[id(d)]
     if isinstance(d, list | tuple):
-        parts = [unbox(entry, tape) for entry in d]
+        parts = [unbox(entry, tape, known) for entry in d]
         nodes = (None, *(node for _, node in parts))
         build = build_list if isinstance(d, list) else build_tuple
         y, node = tape.call(nodes, build, *(value for value, _ in parts))
-        if isinstance(d, list) or type(d) is tuple:
+        if isinstance(d, list):
             return y, node
         return tape.call((None, None, node), tuple.__new__, type(d), y)
     if isinstance(d, dict | Tangent):
         names = tuple(d)
-        parts = [unbox(d[name], tape) for name in names]
+        parts = [unbox(d[name], tape, known) for name in names]
         values, found = [value for value, _ in parts], [node for _, node in parts]
         if isinstance(d, Tangent):
             given = dict(zip(names, values, strict=True))

@@ -41,6 +41,7 @@ from zygote_lite._nested.tape import NestedTape
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.notebook import html_of_pushforward
 from zygote_lite._tape.outermost import Run, deeper_recursion
+from zygote_lite._tape.seeds import refuse_vast
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import (
     check_fit,
@@ -80,6 +81,7 @@ class Pushforward:
             refuse_iterator(f, self.y)
             if state.written:
                 refuse_shared_arrays(self._operands, flags, state.written)
+            refuse_vast(f, self.y)
             self._numbers = itertools.count(1)
             self._seed = self._sown(self.y)
             self._found = run.back(self._seed)

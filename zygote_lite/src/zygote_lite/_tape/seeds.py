@@ -196,6 +196,7 @@ def seed(f: Any, y: Any) -> Any:
 
 Stack = Callable[[list[Any], tuple[int, ...]], Any]
 _STRUCTURES = (TUPLE, LIST, DICT, OBJECT)
+_MOST_DERIVATIVES = 1_000_000
 
 
 def jacobian_by(
@@ -214,6 +215,7 @@ def jacobian_by(
     """
     for number in numbers:
         _refuse_others(f, y, xs[number], number)
+        refuse_vast(f, xs[number], "an argument")
 
     def rows_of(leaf: Any, around: Callable[[Any], Any]) -> Any:
         rows = [back(around(dy)) for dy in units(f, leaf)]
@@ -224,6 +226,7 @@ def jacobian_by(
         x = xs[number]
         return _stacked(x, [filled(row[1 + number], x) for row in rows], shape, stack, set())
 
+    refuse_vast(f, y)
     return _each_leaf(y, rows_of, lambda dy: dy, set())
 
 
@@ -238,9 +241,11 @@ def jacobian_by_columns(
         active: the arguments that are differentiated.
         xs: zeros of the form of the arguments, also of those by keyword.
     """
+    refuse_vast(f, y)
     columns: list[list[Any]] = []  # of each leaf of the arguments, in their order
     for number in active.numbers:
         _refuse_others(f, y, xs[number], number)
+        refuse_vast(f, xs[number], "an argument")
 
         def at_leaf(x: Any, around: Callable[[Any], Any], number: int = number) -> None:
             given = [around(v) for v in units(f, x)]
@@ -289,6 +294,25 @@ def units(f: Any, y: Any) -> Iterator[Any]:
         dy = np.zeros(np.shape(y), y.dtype if y.dtype.kind == "f" else float)
         dy.flat[i] = 1
         yield dy
+
+
+def refuse_vast(f: Any, x: Any, what: str = "the value") -> None:
+    """Raise where tuples stand in so many places that nobody can go through them one by one."""
+    if type(x) is tuple and _places_in(x, {}) > _MOST_DERIVATIVES:
+        raise Fault.NOT_REAL(
+            f"{what} of {name_of(f)} holds the same tuples again and again, in more than "
+            f"{_MOST_DERIVATIVES:,} places, each of which has a derivative of its own: "
+            "differentiate what these tuples are made of"
+        )
+
+
+def _places_in(x: Any, known: dict[int, int]) -> int:
+    """Return how many numbers and other things stand in a tuple, wherever it is met."""
+    if type(x) is not tuple:
+        return 1
+    if id(x) not in known:
+        known[id(x)] = sum(_places_in(part, known) for part in x)
+    return known[id(x)]
 
 
 def _refuse_others(f: Any, y: Any, x: Any, number: int) -> None:

@@ -15,7 +15,7 @@ VECTOR = np.array([0.5, -1.5, 2.0])
 
 def fixed_pivots(v):
     """Move the factors, and not the pivots."""
-    return (v[0], 0 * v[1]) if isinstance(v, tuple) else v
+    return (v[0], None if v[1] is None else 0 * v[1]) if isinstance(v, tuple) else v
 
 
 for lower in (False, True):
