@@ -67,9 +67,22 @@ def test_other_formulas_of_moments():
     for i, slope in enumerate(found):
         expected, error = differences(stats.truncpareto.var, [2.0, 4.0], i)
         assert slope == pytest.approx(expected, rel=1e-9, abs=10 * error)
-    assert gradient(lambda c: stats.genextreme.var(c), 0.1)[0] < 0
-    with pytest.raises(NotImplementedError, match="have no derivative by a shape"):
-        gradient(lambda c: stats.genextreme.mean(c), 0.0)
+
+
+@pytest.mark.parametrize("c", [1e-20, 1e-6, -0.03, 0.06, 0.7])
+def test_moments_of_extremes(c):
+    def moment(c, k):
+        g1, g2, g3, g4 = (mp.gamma(n * c + 1) for n in (1, 2, 3, 4))
+        var = (g2 - g1**2) / c**2
+        skew = (-g3 + 3 * g1 * g2 - 2 * g1**3) / c**3 / var**1.5
+        kurtosis = (g4 - 4 * g3 * g1 + 6 * g2 * g1**2 - 3 * g1**4) / c**4 / var**2 - 3
+        return ((1 - g1) / c, var, skew, kurtosis)[k]
+
+    for k, name in enumerate("mvsk"):
+        (found,) = gradient(lambda c, n=name: stats.genextreme.stats(c, moments=n) * 1.0, c)
+        with mp.workdps(160):
+            expected = mp.diff(lambda c, k=k: moment(c, k), mp.mpf(c), h=mp.mpf(10) ** -24)
+        assert found == pytest.approx(float(expected), rel=1e-9)
 
 
 def test_the_end_of_a_shape_has_the_derivative_of_the_side_that_there_is():

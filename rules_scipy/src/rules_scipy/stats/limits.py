@@ -4,8 +4,6 @@ There the value is the limit, and so is the derivative, which that formula does 
 the usual formula cancels: the derivatives here hold on both sides and between.
 """
 
-from types import FunctionType
-
 import numpy as np
 from scipy import special as sp
 from scipy import stats
@@ -19,6 +17,7 @@ from rules_scipy.shared.expansions import (
 )
 from rules_scipy.shared.incomplete import gamma_by_shape, gamma_density
 from rules_scipy.shared.methods import of_methods
+from rules_scipy.shared.outputs import strong
 from rules_scipy.shared.panels import quadrature
 from rulescore import Numeric, RuleSet, project
 
@@ -68,26 +67,87 @@ def extreme_by_shape(x, c):
     return -x * x * exprel_slope(-c * x)
 
 
-def refuse_at(f, special, name):
-    """Refuse derivatives of a method by its shape at one value: SciPy's other formula has none."""
-    plain = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-
-    @rule(f)
-    def _(self: stats.rv_continuous, c: Numeric, *, ad):
-        if np.any(special(c)):
-            raise NotImplementedError(
-                f"the moments of scipy.stats.{name} have no derivative by a shape so close to 0: "
-                "SciPy takes another formula there"
-            )
-        y, back = ad(plain, self, c)
-
-        def pullback(dy):
-            return back(dy)[1:]
-
-        return y, pullback
+def gamma_series(count):
+    """Return the coefficients of `gamma(1 + c)` by powers of `c` (DLMF 5.7.3)."""
+    rates = [-np.euler_gamma, *[(-1) ** k * sp.zeta(k) for k in range(2, count)]]
+    found = [1.0]
+    for k in range(1, count):
+        found.append(sum(r * found[k - 1 - j] for j, r in enumerate(rates[:k])) / k)
+    return np.array(found)
 
 
-refuse_at(type(stats.genextreme)._stats, lambda c: abs(c) < 1e-7, "genextreme")
+def central(g1, g2, g3, g4, times):
+    """Return one less the first, and the central moments of numbers whose moments are given."""
+    square = times(g1, g1)
+    return (
+        -g1,
+        g2 - square,
+        -g3 + 3 * times(g1, g2) - 2 * times(g1, square),
+        g4 - 4 * times(g1, g3) + 6 * times(square, g2) - 3 * times(square, square),
+    )
+
+
+_POWERS = np.arange(34)
+_MOMENTS = [
+    found[n:]
+    for n, found in enumerate(
+        central(
+            *[gamma_series(34) * float(n) ** _POWERS for n in (1, 2, 3, 4)],
+            lambda x, y: np.convolve(x, y)[:34],
+        ),
+        1,
+    )
+]
+
+
+def extreme_moments(c):
+    """Return the mean and the central moments of extreme values, and their derivatives by `c`."""
+    near = abs(c) < 0.05
+    x, far = np.where(near, c, 0.0), np.where(near, 0.1, c)
+    orders = (1, 2, 3, 4)
+    g = [sp.gamma(n * far + 1) for n in orders]
+    dg = [n * sp.psi(n * far + 1) * y for n, y in zip(orders, g, strict=True)]
+    given = [np.stack([y, dy]) for y, dy in zip(g, dg, strict=True)]
+    found = []
+    for n, series, (y, dy) in zip(orders, _MOMENTS, central(*given, dual_product), strict=True):
+        y = y + (n == 1)
+        slopes = series[1:] * np.arange(1, len(series))
+        found.append((
+            np.where(near, horner(series, x), y / far**n),
+            np.where(near, horner(slopes, x), (dy - n * y / far) / far**n),
+        ))  # fmt: skip
+    return found
+
+
+def dual_product(x, y):
+    """Return the product of two numbers that are given with their derivatives."""
+    return np.stack([x[0] * y[0], x[0] * y[1] + x[1] * y[0]])
+
+
+def moments_by_shape(c):
+    """Return the derivatives of the mean, the variance, the skewness and the kurtosis."""
+    (_, dmean), (var, dvar), (third, dthird), (fourth, dfourth) = extreme_moments(c)
+    return (
+        dmean,
+        dvar,
+        (dthird - 1.5 * third * dvar / var) / var**1.5,
+        (dfourth - 2 * fourth * dvar / var) / var**2,
+    )
+
+
+@rule(type(stats.genextreme)._stats)
+def _(self: stats.rv_continuous, c: Numeric):
+    y = self._stats(c)
+
+    def by_c(dy):
+        with np.errstate(all="ignore"):
+            parts = zip(dy, y, moments_by_shape(c), strict=True)
+            known = [
+                strong(d, np.where(np.isnan(v), np.nan, p)) for d, v, p in parts if d is not None
+            ]
+        return project(sum(known), c) if known else None
+
+    return y, (None, by_c)
 
 
 def extreme_scores(x, h, k):
