@@ -63,11 +63,11 @@ def hurwitz_slope(x, q):
 
 
 def riemann_slope(x):
-    """Return the derivative of `zeta(x)`, for negative `x` by reflection (25.4.1)."""
-    left = x < 0
+    """Return the derivative of `zeta(x)`, far below 0 by reflection (25.4.1)."""
+    left = x < -1
     y = np.where(left, 1.0 - x, x)
     slope = hurwitz_slope(y, 1.0)
-    z = np.where(left, x, -1.0)
+    z = np.where(left, x, -2.0)
     scale = 2 * np.exp((z - 1) * LOG_2PI + sp.gammaln(1 - z))
     sine, cosine = np.sin(np.pi / 2 * z), np.cos(np.pi / 2 * z)
     rate = (LOG_2PI - sp.psi(1 - z)) * sine + np.pi / 2 * cosine
