@@ -72,6 +72,33 @@ def test_gradients_are_those_of_the_python(name):
     np.testing.assert_allclose(jacobian(f)(x), want, rtol=1e-6)
 
 
+@numba.vectorize
+def stepped(x, k):
+    if x < k:
+        return 1  # an integer: the first entry does not decide what the others are
+    return x * x * math.sqrt(x)
+
+
+ON_ENTRIES = {
+    "numbers": (lambda x: stepped(x[1], 1.5) * stepped(x[0], x[1] - 2.0), True),
+    "an array": (lambda x: np.sum(stepped(np.sort(x), 0.7) * x), False),
+    "broadcast": (lambda x: np.sum(np.cos(x) * stepped(x[:, None], x)), False),
+    "none": (lambda x: np.sum(stepped(x[:0], x[0])) + x[1], False),
+    "out": (lambda x: (lambda out: stepped(x, 0.7, out=out) @ out)(np.empty(3)), False),
+}
+
+
+@pytest.mark.parametrize("name", ON_ENTRIES)
+def test_vectorized_functions_are_called_for_each_entry(name):
+    f, is_transformed = ON_ENTRIES[name]
+    h = 1e-6
+    want = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(3)]
+    with testing.recorded_only():
+        np.testing.assert_allclose(grad(f)(X), want, rtol=1e-6)
+    assert (testing.why_recorded(f, X) is None) == is_transformed
+    np.testing.assert_allclose([grad(f)(X) for _ in range(3)][-1], want, rtol=1e-6)
+
+
 def test_a_rule_for_a_compiled_function_is_its_derivative():
     @numba.njit
     def f(x):

@@ -20,6 +20,7 @@ from zygote_lite._specialize.cache import (
 )
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.typed.facts import NUMBERS
 from zygote_lite._specialize.watch import GRADIENT, PRODUCT
 from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
 from zygote_lite._tape.tape import handed_in
@@ -157,6 +158,7 @@ def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | 
     position. What the caller left out in between has its default.
     """
     before = 0
+    are_numbers = NUMBERS.issuperset(map(type, xs)) and not kws
     while find_rule(f, *xs, ad=handed_in, **kws) is None and not hasattr(f, "__differentiates__"):
         if type(f) is types.FunctionType:
             given = _in_order(f, xs, kws) if kws else xs
@@ -166,11 +168,11 @@ def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | 
             more, kws, f = f.args, {**f.keywords, **kws}, original(f.func)
         elif type(f) is types.MethodType:
             more, f = (f.__self__,), f.__func__
-        elif (python := compiled_by_numba(f)) is not None:
+        elif (python := compiled_by_numba(f, of_entries=are_numbers)) is not None:
             more, f = (), python
         else:
             more, f = (f,), of_class(type(f), "__call__")
-            if type(f) is not types.FunctionType:
+            if compiled_by_numba(more[0], of_entries=True) or type(f) is not types.FunctionType:
                 return None
         before, xs = before + len(more), (*more, *xs)
     return None

@@ -26,11 +26,15 @@ _REBOUND = re.compile(r"\b(?:nonlocal|global)[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)
 _IMPORTED = re.compile(r"^[ \t]*(?:from\s+\S+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
 
 
-def compiled_by_numba(f: Any) -> FunctionType | None:
-    """Return the Python function that Numba has compiled; `None` for what is none of Numba's."""
+def compiled_by_numba(f: Any, *, of_entries: bool = False) -> FunctionType | None:
+    """Return the Python function that Numba has compiled; `None` for what is none of Numba's.
+
+    What `vectorize` compiled is called for each entry of its arguments: it is that function where
+    they are numbers, and then it is asked for by `of_entries`.
+    """
     if not type(f).__module__.startswith("numba."):
         return None
-    found = getattr(f, "py_func", None)
+    found = getattr(getattr(f, "_dispatcher", f) if of_entries else f, "py_func", None)
     return found if isinstance(found, FunctionType) else None
 
 

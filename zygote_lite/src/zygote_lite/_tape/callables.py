@@ -10,6 +10,8 @@ import operator
 import types
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._cotangents.registry import (
     BY_CODE,
     CLASS_METHODS,
@@ -103,7 +105,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced 
 @handlers.callables(object)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced | None:
     """Resolve an object by the `__call__` of its class, and a function of Numba's by its Python."""
-    python = compiled_by_numba(f)
+    python = compiled_by_numba(f, of_entries=not kws)
+    if python is not None and compiled_by_numba(f) is None and any(map(np.ndim, xs)):
+        python = np.vectorize(python, otypes=[f(*xs).dtype])  # of the entries: no first one decides
     if python is not None:
         return tape.call(nodes, python, *xs, **kws)
     call = inspect.getattr_static(type(f), "__call__", None)

@@ -104,7 +104,8 @@ def call(
     14. an operation: the rule, where a gradient passes, or else the function itself, or its body.
     """
     f, kws = original(f), kws or {}
-    python = compiled_by_numba(f)
+    numbers = not kws and all(x.is_scalar for x in xs)
+    python = compiled_by_numba(f, of_entries=numbers)
     f = f if python is None or why(f) else python  # a rule for it is its derivative
     for resolver in RESOLUTION:
         found = resolver(builder, f, xs, kws, stem)

@@ -162,7 +162,7 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
     inputs = builder.inputs
     floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
     by_identity = isinstance(x, _FIXED) or type(x) in (*_CONSTANT_TYPES, *floats)
-    by_identity = by_identity or compiled_by_numba(x) is not None
+    by_identity = by_identity or compiled_by_numba(x, of_entries=True) is not None
     if by_identity or (type(x) is tuple and _is_fixed(x)):  # then its identity implies its value
         inputs.guard(expression, x)
         return constant(x)
