@@ -98,6 +98,7 @@ SECTIONS = {
         "limits",
         "noncentral",
         "quantiles",
+        "samples",
         "searches",
         "stable",
         "studentized",

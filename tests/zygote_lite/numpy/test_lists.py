@@ -1,10 +1,10 @@
-"""Ufuncs of lists, and `np.vectorize` of nothing."""
+"""Ufuncs of lists, `np.vectorize` of nothing, and slices that stand for ranges."""
 
 import numpy as np
 import pytest
 from scipy import special
 
-from zygote_lite import gradient
+from zygote_lite import grad, gradient
 
 
 def test_a_ufunc_of_another_library_takes_lists():
@@ -25,3 +25,29 @@ def test_vectorize_of_nothing():
 def test_arrays_of_lists_have_an_order():
     (found,) = gradient(lambda x: np.sum(np.asanyarray([x, x * x], order=None)), 1.5)
     assert found == 4.0
+
+
+class Product:
+    def __getitem__(self, of):
+        return of.start * of.stop * (1.0 if of.step is None else of.step)
+
+
+RANGES = {
+    "r_": lambda x: np.sum(np.r_[x:3, x, x : 3 * x : 4j] ** 2),
+    "mgrid": lambda x: np.sum(np.mgrid[0:x:3j, x : x * x : 2j]) * x,
+    "ogrid": lambda x: np.sum(np.ogrid[x : 2 * x : 3j] ** 2),
+    "of a class": lambda x: Product()[x : x * x] * Product()[x * x : 2 : x],
+    "made by slice": lambda x: slice(x).stop * slice(x, 2.0 * x).start * slice(x, x).stop,
+    "counts": lambda x: np.sum(np.r_[int(x) : 3] * x) + [x, x * x][int(x) : 2][0],
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_bounds_of_slices_carry_gradients(name):
+    f = RANGES[name]
+    expected = (f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6
+    for _ in range(3):
+        assert grad(f)(1.5) == pytest.approx(expected, rel=1e-6)
+    assert grad(grad(f))(1.5) == pytest.approx(
+        (f(1.5 + 1e-4) - 2 * f(1.5) + f(1.5 - 1e-4)) / 1e-8, rel=1e-5, abs=1e-5
+    )

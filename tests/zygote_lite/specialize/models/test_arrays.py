@@ -1,4 +1,4 @@
-"""Arrays that are taken apart: unpacked, or given to a function by `*`."""
+"""Arrays that are taken apart, by unpacking or `*`, and put together, by `np.r_` and `np.c_`."""
 
 import math
 
@@ -19,6 +19,20 @@ tried = programs.declaring(PROGRAMS)  # transformed
 def two_numbers(x):
     a, b = x
     return a * b + math.sin(a)
+
+
+@tried((A([1.0, 2.0]),), (A([]),), (A([1, 2]),), (A([1.0, 2.0], np.float32),), (A([1j, 2.0]),),
+       (np.ones((2, 2)),))  # fmt: skip
+def joined(x):
+    y = np.r_[0.5, x, [2.0, x[0]] if len(x) else 1, 0:3, 0:1:3j, x[::-1]]
+    return np.sum(y * np.cos(np.arange(len(y)))).real
+
+
+@tried((A([1.0, 2.0]),), (A([[1.0, 2.0]]),), (np.ones((2, 1, 2)),), (A(2.0),))
+def joined_alike(x):
+    y = np.r_[x]
+    y[0] = 7.0  # a copy
+    return np.sum(np.c_[y, x * x] * np.r_[x, x][: len(x)][:, None]) + np.sum(x)
 
 
 @tried((A([1.0, 2.0, 3.0]),), (A([1.0, 2.0]),), (A([1.0, 2.0, 3.0, 4.0]),))

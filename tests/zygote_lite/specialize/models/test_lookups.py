@@ -1,6 +1,7 @@
 """What library code asks of Python's own tables: registries, modules, caches, bound methods."""
 
 import functools
+import inspect
 import math
 import sys
 import types
@@ -225,6 +226,37 @@ def test_an_attribute_that_a_class_gets_and_loses():
         for _ in range(4):
             assert value_and_grad(f)(0.5) == (f(0.5), pytest.approx(slope))
         expected.append(slope)
+
+
+def test_a_decorator_asks_for_the_parameters_of_its_function():
+    def with_names(f):
+        @functools.wraps(f)
+        def wrapper(*args, **options):
+            told = inspect.getfullargspec(f)
+            names = list(inspect.signature(f).parameters)
+            if len(args) > len(told.args) and not told.varargs:
+                raise TypeError("too many")
+            given = {**dict(zip(names, args, strict=False)), **options}
+            return f(**given) * len(names) + (2.0 if "w" in told.kwonlyargs else 1.0) * args[0]
+
+        return wrapper
+
+    def product(x, y=2.0, *, w=3.0):
+        return x * y * w
+
+    def other(x, *, scale=5.0):
+        return x * x * scale
+
+    f = with_names(product)
+    assert_transformed(lambda x: f(x, w=1.5), 0.5)
+    for _ in range(3):  # other parameters from now on
+        assert value_and_grad(f)(0.5) == (10.0, 20.0)
+    product.__code__, product.__kwdefaults__ = other.__code__, other.__kwdefaults__
+    for _ in range(3):
+        assert value_and_grad(f)(0.5) == (3.0, 11.0)
+    product.__signature__ = inspect.signature(lambda x, more=1, most=2: x)
+    for _ in range(3):
+        assert value_and_grad(f)(0.5) == (4.25, 16.0)
 
 
 def test_an_attribute_of_a_class_whose_metaclass_computes_it():

@@ -52,6 +52,13 @@ def kind_of(x: Any) -> int:
         return _remembered(_kinds, type(x), kind_of_type(type(x)))
 
 
+def carries_nothing(x: Any) -> bool:
+    """Return whether a value is inert: of a slice, whether its bounds are integers."""
+    if type(x) is slice:
+        return all(isinstance(b, int | np.integer | None) for b in (x.start, x.stop, x.step))
+    return kind_of(x) == INERT
+
+
 def _remembered(known: dict[type, OfType], t: type, found: OfType) -> OfType:
     """Remember what was found of a type, and return it."""
     if len(known) >= _MOST_KINDS:

@@ -10,9 +10,11 @@ import functools
 import operator
 from typing import Any
 
+import numpy as np
+
 from rulescore import accumulate
 from zygote_lite._activity.marks import mark_active, mark_new
-from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
+from zygote_lite._cotangents.kinds import DICT, LIST, TUPLE, carries_nothing, kind_of, type_in_c
 from zygote_lite._cotangents.registry import (
     Handlers,
     Nodes,
@@ -56,7 +58,7 @@ handlers = Handlers()
 # -- tuples, lists, dicts ----------------------------------------------------------------------
 
 
-handlers.inert(build_slice, matches_sequence, matches_class, matches_mapping, operator.truth)
+handlers.inert(matches_sequence, matches_class, matches_mapping, operator.truth)
 
 
 @handlers.structural(write_global)
@@ -76,6 +78,35 @@ def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
         return nothing if dy is None else (None, *dy)
 
     return xs, build_tuple_back
+
+
+@handlers.structural(build_slice, slice)
+def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
+    if carries_nothing(slice(*xs)):  # a choice of entries
+        return slice(*xs), no_pullback(len(nodes))
+    given = slice(0, len(xs)) if len(xs) > 1 else slice(1, 2)  # one is where it stops
+
+    def build_slice_back(dy: Any) -> tuple[Any, ...]:
+        return (None,) * len(nodes) if dy is None else (None, *dy[given])
+
+    return slice(*xs), build_slice_back
+
+
+@handlers.structural(getattr, of=slice)
+def _(nodes: Nodes, x: slice, name: str, *default: Any) -> ValueAndPullback | None:
+    if name not in _BOUNDS or isinstance(getattr(x, name), int | np.integer | None):
+        return None
+    at = _BOUNDS.index(name)
+
+    def bound_back(dy: Any) -> tuple[Any, ...]:
+        parts = [None, None, None]
+        parts[at] = dy
+        return None, None if dy is None else tuple(parts), *(None,) * (len(nodes) - 2)
+
+    return getattr(x, name), bound_back
+
+
+_BOUNDS = ("start", "stop", "step")
 
 
 @handlers.structural(build_list)
@@ -253,7 +284,7 @@ def _(nodes: Nodes, x: Any, count: int, star: int | None) -> ValueAndPullback | 
 @handlers.structural(read_cell)
 def _(nodes: Nodes, cell: Any, name: str, is_own: bool) -> ValueAndPullback:
     y = read_cell(cell, name, is_own)
-    if kind_of(y) == INERT:
+    if carries_nothing(y):
         return y, no_pullback(4)
     return y, EntryBack(cell, "cell_contents")
 
@@ -280,7 +311,7 @@ def _(nodes: Nodes, x: Any, index: Any) -> ValueAndPullback | None:
     if isinstance(index, slice):
         return _get_slice(x, index)
     y = type_in_c(x).__getitem__(x, index)
-    if kind_of(y) == INERT:
+    if carries_nothing(y):
         return y, no_pullback(3)
     if kind == TUPLE:
         return y, field_of_tuple_back(x, index, 3)

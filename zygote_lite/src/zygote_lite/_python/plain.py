@@ -17,10 +17,10 @@ from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.marks import BOUND, PLAIN
 from zygote_lite._cotangents.kinds import (
     DICT,
-    INERT,
     LIST,
     OBJECT,
     SET,
+    carries_nothing,
     dict_of,
     is_known_by_rule,
     is_written_in_python,
@@ -59,7 +59,7 @@ def _note_read(
         return None if type(y) is types.FrameType or type(y) in BOUND else (y, None)
     if type(y) in KINDS_OF_FLOATS:
         return tape.record_read(y, holder, key)
-    if kind_of(y) == INERT:
+    if carries_nothing(y):
         return y, None
     return tape.record(y, EntryBack(holder, key), nodes)
 

@@ -105,7 +105,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced 
 @handlers.callables(object)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced | None:
     """Resolve an object by the `__call__` of its class, and a function of Numba's by its Python."""
-    python = compiled_by_numba(f, of_entries=not kws)
+    python: Any = compiled_by_numba(f, of_entries=not kws)
     if python is not None and compiled_by_numba(f) is None and any(map(np.ndim, xs)):
         python = np.vectorize(python, otypes=[f(*xs).dtype])  # of the entries: no first one decides
     if python is not None:

@@ -23,6 +23,7 @@ from zygote_lite._cotangents.kinds import (
     OBJECT,
     TUPLE,
     VALUE,
+    carries_nothing,
     dict_of,
     is_known_by_rule,
     is_written_in_python,
@@ -124,8 +125,8 @@ def attribute_by_rule(nodes: Nodes, x: Any, name: str, member: Any) -> ValueAndP
 
 def _field_back(x: Any, name: str, y: Any, count: int) -> Any:
     """Return the pullback of reading an attribute `y` of what holds it, if something does."""
-    is_inert = x is None or kind_of(y) in (INERT, FUNCTION)
-    return no_pullback(count) if is_inert else EntryBack(x, name)
+    nothing = x is None or kind_of(y) == FUNCTION or carries_nothing(y)
+    return no_pullback(count) if nothing else EntryBack(x, name)
 
 
 def _holder(x: Any, name: str) -> Any:

@@ -22,6 +22,7 @@ from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import wholes as _wholes
+from zygote_lite._specialize.infer.models.arrays import JOINING
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
@@ -37,7 +38,7 @@ from zygote_lite._specialize.typed.values import Value, constant
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
           types.MethodDescriptorType, np.dtype, type(np.sum), types.UnionType,
           type(sys.version_info), type(sys.float_info), type(np.random.default_rng),
-          np._CopyMode)  # fmt: skip
+          np._CopyMode, *JOINING)  # fmt: skip
 _CONSTANT_TYPES = (
     str,
     bool,

@@ -9,6 +9,7 @@ from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.iteration.rows import item_of_rows
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models.arrays import JOINING, joined_by_index
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
 from zygote_lite._specialize.infer.operations import active
 from zygote_lite._specialize.typed.abstract_eval import refuse_types, run
@@ -56,6 +57,8 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
         return _dicts.item_of_dict(x, index)
     if is_lookup(x):
         return looked_up(builder, x, index)
+    if isinstance(x.sample, JOINING):
+        return joined_by_index(builder, x, index)
     if x.is_constant and index.is_constant and not x.is_array:
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
     if is_of_numpy(x):

@@ -38,6 +38,7 @@ from zygote_lite._specialize.typed.stand_ins import (
     Lookup,
     Method,
     OwnFlags,
+    Signature,
     StandIn,
     Super,
     Unfollowed,
@@ -87,6 +88,9 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return x
     if isinstance(x.sample, OwnFlags) and name == "writeable":
         return constant(True)
+    if isinstance(x.sample, Signature) and name in x.sample.attributes:
+        told: Value = x.sample.attributes[name](builder)
+        return told
     if is_iterator(x) or isinstance(x.sample, Fields):
         return constant(Method(x, name))
     if is_generator(x):

@@ -135,6 +135,13 @@ class Lookup(StandIn):
         raise NotSupported.TRUTH("it asks whether a dict from outside is empty")
 
 
+@dataclass(eq=False)
+class Signature(StandIn):
+    """What `inspect` tells of a function: its attributes that are followed."""
+
+    attributes: dict[str, Any]
+
+
 class Iterator(StandIn):
     """What stands for an iterator, or a view: an object that gives elements, and is never made."""
 

@@ -1,4 +1,4 @@
-"""Arrays that are taken apart, or spread: `a, b = x`, `f(*x)`, `np.broadcast_arrays(x, y)`.
+"""Arrays that are taken apart, spread or put together: `a, b = x`, `f(*x)`, `np.r_[x, 0.5]`.
 
 How many parts there are is known when the code is made. The length of an array that the code is
 given is tested at entry, so there is code for each length; that of any other where it is taken
@@ -11,7 +11,7 @@ import numpy as np
 
 from zygote_lite._specialize.infer.counters import leave_where
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import INTS, ArrayOf, Scalar
+from zygote_lite._specialize.typed.facts import INTS, TRUTHS, ArrayOf, Scalar
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
@@ -110,3 +110,54 @@ def spread_arrays(builder: Builder, xs: list[Value]) -> Value | None:
     if first.has_no_axes or (len(alike) == 1 and not any(x.has_no_axes for x in arrays)):
         return structure(tuple, arrays)
     return structure(tuple, [builder.apply(np.broadcast_to, [x, shape]) for x in arrays])
+
+
+_ROWS, _COLUMNS = np.r_, np.c_
+JOINING = (type(_ROWS), type(_COLUMNS))
+_WIDE = {np.dtype(kind) for kind in (float, complex, np.int64)}  # which Python's numbers leave
+
+
+def joined_by_index(builder: Builder, by: Value, index: Value) -> Value:
+    """Write `np.r_[index]` or `np.c_[index]`: of vectors, numbers, ranges, or of arrays alike."""
+    given = [index]
+    if type(index.sample) is tuple:
+        given = [*map(constant, index.sample)] if index.items is None else index.items
+    parts = [_part_to_join(builder, x) for x in given]
+    axes = {len(x.fact.axes) if isinstance(x.fact, ArrayOf) else 0 for x in parts}
+    if by.sample is _COLUMNS and max(axes) <= _OF_TABLE:
+        return builder.apply(np.column_stack, [structure(tuple, parts)])
+    if by.sample is not _ROWS or len(axes - {0}) > 1 or (0 in axes and max(axes) > 1):
+        raise NotSupported.ITEM("`np.r_` or `np.c_` is given arrays of different numbers of axes")
+    return builder.apply(np.hstack if 0 in axes else np.concatenate, [structure(tuple, parts)])
+
+
+_OF_TABLE = 2  # axes
+
+
+def _part_to_join(builder: Builder, x: Value) -> Value:
+    """Return what `np.r_` makes of one of its parts, before it joins them."""
+    if isinstance(x.sample, slice):
+        start, stop, step = (_end_of_range(x, name) for name in ("start", "stop", "step"))
+        if isinstance(step.sample, complex):
+            count = constant(int(abs(step.sample)))
+            return builder.apply(np.linspace, [start, stop, count])
+        return builder.apply(np.arange, [start, stop, step])
+    if type(x.sample) in (list, tuple) and x.items:
+        x = builder.apply(np.array, [x])
+    if isinstance(x.fact, ArrayOf) and x.fact.axes and x.fact.dtype in _WIDE:
+        return x
+    if isinstance(x.fact, Scalar) and x.fact.classes <= {float, np.float64, *INTS, *TRUTHS}:
+        return x
+    raise NotSupported.ITEM("`np.r_` or `np.c_` is given something other than vectors and numbers")
+
+
+def _end_of_range(x: Value, name: str) -> Value:
+    """Return a part of a slice that stands for a range: `start`, `stop` or `step`."""
+    found = constant(getattr(x.sample, name))
+    if x.items is not None:
+        found = x.items[("start", "stop", "step").index(name)]
+    if found.sample is None and name != "stop":
+        return constant(int(name == "step"))
+    if found.active or not (found.is_scalar and (found.is_constant or name != "step")):
+        raise NotSupported.ITEM("`np.r_` is given a slice of something that is not known")
+    return found

@@ -1,6 +1,7 @@
 """Functions that the interpreter knows: of sequences, iterables and numbers."""
 
 import copy
+import inspect
 import math
 import operator
 import sys
@@ -21,7 +22,7 @@ from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.arrays import open_mesh, parts_of_array, spread_arrays
-from zygote_lite._specialize.infer.models.lookups import by_known_name, contains
+from zygote_lite._specialize.infer.models.lookups import by_known_name, contains, signature_of
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
 from zygote_lite._specialize.normalize.exits import imported_member, imported_module
 from zygote_lite._specialize.normalize.handlers import raised_error
@@ -357,6 +358,8 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     np.ix_: open_mesh,
     np.conjugate: _conjugate,
     np.real: _real,
+    inspect.signature: partial(signature_of, inspect.signature),
+    inspect.getfullargspec: partial(signature_of, inspect.getfullargspec),
     copy.copy: _copy_of,
     copy.deepcopy: _copy_of,
     np.asarray: partial(_array_as_it_is, np.asarray),

@@ -1,20 +1,24 @@
 """Dicts from outside with many entries, or other keys than text; attributes by known names.
 
+What `inspect` tells of the parameters of a function.
+
 The code has no entries of `sys.modules`, or of a registry, but those that it looks up by keys that
 are known, each under a guard.
 """
 
+import inspect
 import types
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._specialize.infer.models.classes import ABSENT, FUNCTIONS, of_class, settle
-from zygote_lite._specialize.infer.models.dicts import is_plain_key
+from zygote_lite._specialize.infer.models.dicts import is_plain_key, method
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.decisions import classes_of
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Local, Lookup
+from zygote_lite._specialize.typed.stand_ins import Local, Lookup, Signature
+from zygote_lite._specialize.typed.structures import mapping
 from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 _STAYS_IMMUTABLE = 1 << 8  # `Py_TPFLAGS_IMMUTABLETYPE`
@@ -117,3 +121,31 @@ def _text_of_function(builder: Builder, f: Any) -> Value | None:
         return None
     cells = tuple([types.CellType() for _ in f.code.co_freevars])
     return constant(types.FunctionType(f.code, {}, closure=cells).__doc__)
+
+
+def signature_of(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
+    """Return what `inspect.signature` or `inspect.getfullargspec` tells of a function."""
+    x = xs[0]
+    if len(xs) != 1 or not isinstance(x.sample, types.FunctionType):
+        return None
+    if not x.sample.__dict__.keys().isdisjoint(_TOLD_BY):
+        raise Unsound.COMPUTED_ATTRIBUTE("a function has the signature of another")
+    builder.inputs.guard_function(x.sample)
+    within = f"{builder.inputs.name_for(x.sample, 'f')}.__dict__.keys()"
+    told_by = builder.inputs.name_for(_TOLD_BY, "o")
+    builder.inputs.guards[f"{within}.isdisjoint({told_by})"] = None
+    told = inspect.getfullargspec(x.sample)
+    if f is inspect.getfullargspec:
+        return constant(Signature({
+            "args": lambda builder: builder.build("list", [*map(constant, told.args)]),
+            "kwonlyargs": lambda builder: builder.build("list", [*map(constant, told.kwonlyargs)]),
+            "varargs": lambda _: constant(told.varargs),
+            "varkw": lambda _: constant(told.varkw),
+        }))  # fmt: skip
+    names = mapping(dict.fromkeys(inspect.signature(x.sample).parameters, constant(None)))
+    return constant(
+        Signature({"parameters": lambda builder: method(builder, names, "keys", [], {})})
+    )
+
+
+_TOLD_BY = ("__wrapped__", "__signature__")
