@@ -238,6 +238,19 @@ def test_what_has_other_axes_is_not_added_in_place():
             grad(wrong)(0.5)
 
 
+def test_the_largest_of_arrays_is_one_of_them():
+    def f(v):
+        a, b = np.array(v.sum()), np.full((), 1.0)
+        view = a[...]
+        view += max(a, b)
+        a[...] = view
+        return (a * a)[()]
+
+    for _ in range(3):
+        np.testing.assert_array_equal(grad(f)(np.array([0.5, 1.25])), [14.0, 14.0])
+        np.testing.assert_allclose(grad(f)(np.array([0.25, 0.5])), [3.5, 3.5])
+
+
 def test_a_pullback_takes_and_gives_arrays_without_axes():
     for _ in range(3):
         y, back = pullback(lambda a: np.where(a > 0.0, a * a, a), np.array(1.5))

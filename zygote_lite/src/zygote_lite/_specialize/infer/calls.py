@@ -259,6 +259,11 @@ def _builtin(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> V
     if f in (isinstance, issubclass) and len(xs) == 2 and not builder.plain:
         kind = type(xs[0].sample) if f is isinstance else xs[0].sample
         _objects.ask_for_class(builder.inputs, kind, xs[1].sample)
+    parts = [leaf for x in xs for leaf in leaves(x)] if f in (max, min) else []
+    if any(x.has_no_axes and x.may_be_written for x in parts):
+        raise Unsound.SHARED_WRITE(
+            f"{f.__name__} returns one of the arrays without axes that it is given"
+        )
     if f is warnings.warn and builder.out is not builder.top and not builder.protected:
         builder.demand(abandon)  # the tape warns
         return constant(None)
