@@ -26,6 +26,12 @@ def variance_ratio(dfn, dfd, x):
 
 
 TAILS = [(3.0, 0.5), (3.0, -20.0), (1.0, 1e-3), (50.0, 2.0), (0.4, 3.0)]
+
+
+def kolmogorov(y):
+    return 2 * mp.nsum(lambda k: (-1) ** (int(k) - 1) * mp.exp(-2 * k * k * y * y), [1, mp.inf])
+
+
 HARD = [
     (sp.stdtr, student, 0, TAILS, 1e-10),
     (sp.stdtr, student, 1, TAILS, 1e-12),
@@ -33,5 +39,6 @@ HARD = [
     (sp.stdtr, student, 1, [(1e6, 0.5)], 1e-12),
     (sp.fdtr, variance_ratio, 0, [(1e6, 3.0, 0.7), (1e5, 0.1, 4.0)], 1e-10),
     (sp.fdtr, variance_ratio, 1, [(3.0, 1e6, 0.7), (0.1, 1e5, 4.0), (40.0, 600.0, 1.3)], 1e-11),
+    (sp.kolmogorov, kolmogorov, 0, [(0.4,), (0.79,), (0.85,), (2.0,)], 1e-12),
     (sp.chdtr, lambda v, x: mp.gammainc(v / 2, 0, x / 2, regularized=True), 0, [(3.0, 80.0)]),
 ]

@@ -4,6 +4,17 @@ import numpy as np
 from scipy import special as sp
 
 
+def kolmogorov_density(x):
+    """Return Kolmogorov's density by the same series: SciPy's own has seven digits around 0.85."""
+    k = np.arange(1, 7)
+    x = np.expand_dims(x, -1)
+    near, far = np.clip(x, 0.03, 0.8), np.clip(x, 0.8, 40.0)
+    right = np.where(k % 2, 8.0, -8.0) * k**2 * far * np.exp(-2 * (k * far) ** 2)
+    g = (np.pi * (2 * k - 1)) ** 2 / 8 / near**2
+    left = np.sqrt(2 * np.pi) * np.exp(-g) * (2 * g - 1) / near**2
+    return np.where(x[..., 0] < 0.8, np.sum(left, -1), np.sum(right, -1))
+
+
 def kolmogorov_density_slope(x):
     """Return the derivative of Kolmogorov's density, by one of its two series (Feller 1948)."""
     k = np.arange(1, 30)

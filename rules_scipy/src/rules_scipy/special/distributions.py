@@ -14,7 +14,11 @@ from rules_scipy.shared.incomplete import (
     gamma_by_shape,
     gamma_density,
 )
-from rules_scipy.shared.kolmogorov import kolmogorov_density_slope, smirnov_density_slope
+from rules_scipy.shared.kolmogorov import (
+    kolmogorov_density,
+    kolmogorov_density_slope,
+    smirnov_density_slope,
+)
 from rules_scipy.shared.refusals import INTEGER
 from rules_scipy.shared.variances import (
     f_by_first,
@@ -173,9 +177,9 @@ rule.scalar(sp.nrdtrisd)(
     lambda mean, p, x: 1 / sp.ndtri(p),
 )
 
-# Kolmogorov and Smirnov: SciPy has the densities
-rule.scalar(sp.kolmogorov)(lambda y: sp._ufuncs._kolmogp(y))
-rule.scalar(sp.kolmogi)(lambda p, out: 1 / sp._ufuncs._kolmogp(out))
+# Kolmogorov and Smirnov: SciPy has the density of the second
+rule.scalar(sp.kolmogorov)(lambda y: -kolmogorov_density(y))
+rule.scalar(sp.kolmogi)(lambda p, out: -1 / kolmogorov_density(out))
 rule.scalar(sp._ufuncs._kolmogp)(lambda y: -kolmogorov_density_slope(y))
 rule.scalar(sp.smirnov, refuses={"n": INTEGER})(lambda n, d: (None, sp._ufuncs._smirnovp(n, d)))
 rule.scalar(sp.smirnovi, refuses={"n": INTEGER})(
