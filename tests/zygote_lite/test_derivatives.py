@@ -113,7 +113,7 @@ def test_another_process_finds_it():
 
 def test_what_has_no_name_is_refused():
     for f in (grad(lambda x: x), grad(grad(lambda x: x * x))):
-        with pytest.raises((pickle.PicklingError, AttributeError), match=r"grad\("):
+        with pytest.raises((pickle.PicklingError, AttributeError), match="cloudpickle pickles it"):
             pickle.dumps(f)
     for f in (grad(functools.partial(loss, y=3.0)), jit(functools.partial(loss, y=3.0))):
         assert "(partial object; " in repr(f)

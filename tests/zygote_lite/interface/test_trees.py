@@ -221,6 +221,18 @@ def test_a_model_is_trained(kind):
     assert last < 0.01 * first
 
 
+@pytest.mark.parametrize("step", [sgd, adam])
+def test_steps_refuse_what_does_not_fit(step):
+    with pytest.raises(ValueError, match=r"\(3, 1\).* has a gradient .*\(1, 3\)"):
+        step(np.ones((3, 1)), np.ones((1, 3)))
+    with pytest.raises(ValueError, match="the first has no 'b'"):
+        step({"a": 1.0}, {"b": 1.0})
+    with pytest.raises(ValueError, match="nothing in the dict has the name 'bias'"):
+        step({"a": [1.0]}, {"a": [1.0]}, frozen=["bias", "a.0"])
+    made, _ = step({"a": [1.0], "b": 2.0}, {"a": [1.0]}, frozen=("a", "a.0"))
+    assert made == {"a": [1.0], "b": 2.0}
+
+
 @pytest.mark.parametrize("kind", [sgd, adam])
 def test_numbers_keep_their_kind_and_infinities_stay(kind):
     m = {

@@ -15,6 +15,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from zygote_lite._ir.places import NOT_BY_NAME
+
 Passed = ParamSpec("Passed")
 Answered = TypeVar("Answered")
 Maker = TypeVar("Maker", bound=Callable[..., Any])
@@ -34,8 +36,11 @@ def by_name(maker: Maker) -> Maker:
             return known
         made = maker(f, *more, **options)
         made.__module__ = __name__
-        unnamed = f"{maker.__name__}({type(f).__name__} object; cloudpickle pickles it)"
-        made.__qualname__ = name or unnamed
+        unnamed = f"{maker.__name__}({type(f).__name__} object{NOT_BY_NAME})"
+        shown = name
+        if "<" in getattr(f, "__qualname__", ""):  # `<locals>`, or `<lambda>`
+            shown = f"{name[:-1]}{NOT_BY_NAME})"
+        made.__qualname__ = shown or unnamed
         if name:
             setattr(made, _FROM, f)
             made._repr_html_ = functools.partial(str, _html_of_made(name))

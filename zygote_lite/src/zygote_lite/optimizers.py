@@ -17,6 +17,9 @@ import numpy as np
 
 from rulescore import zero
 from zygote_lite._interface.trees import TreeWalk, is_float
+from zygote_lite._ir.places import where
+from zygote_lite._tape.validate import describe
+from zygote_lite.errors import Fault
 
 OptimizerState = tuple[Any, ...]
 
@@ -105,6 +108,8 @@ def _stepped(
         if d is None:
             new.append(state)
             return x
+        if np.shape(d) != np.shape(x):
+            raise Fault.TREE(f"{where()}: {describe(x)} has a gradient that is {describe(d)}")
         y, state = step(x, d, state)
         new.append(state)
         return np.asarray(y, x.dtype) if isinstance(x, np.ndarray) else type(x)(y)

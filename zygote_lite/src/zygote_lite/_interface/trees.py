@@ -81,13 +81,46 @@ class TreeWalk:
             return None if self.cotangent else self.known[id(x)]
         made = self.known[id(x)] = None if self.cotangent else _blank(x)
         entries = {}
+        for other in rest:
+            _refuse_other_names(x, other, path)
         for key, value in _tree_entries(x).items():
             others = tuple([_entry(other, key, x, path) for other in rest])
             entries[key] = self.new(value, others, (*path, str(key)))
+        if self.frozen and not path:
+            self.refuse_unknown(x)
         if self.cotangent:
             return cotangent_like(x, entries)
         made = self.known[id(x)] = _filled_in(x, made, entries)
         return made
+
+    def refuse_unknown(self, tree: Any) -> None:
+        """Refuse names that freeze nothing: they are misspelled."""
+        left = {*self.frozen}
+
+        def meet(x: Any, path: tuple[str, ...]) -> None:
+            left.difference_update(path[-1:], [".".join(path)])
+            if left and _has_entries(x) and id(x) not in seen:
+                seen.add(id(x))
+                for key, value in _tree_entries(x).items():
+                    meet(value, (*path, str(key)))
+
+        seen: set[int] = set()
+        meet(tree, ())
+        if left:
+            names = ", ".join(sorted(map(repr, left)))
+            raise Fault.TREE(
+                f"{where()}: nothing in the {type(tree).__name__} has the name {names}"
+            )
+
+
+def _refuse_other_names(x: Any, other: Any, path: tuple[str, ...]) -> None:
+    """Refuse a tree with keys or fields that the first has not."""
+    if other is None or isinstance(x, list | tuple) or not _has_entries(other):
+        return
+    more = _tree_entries(other).keys() - _tree_entries(x).keys()
+    if more:
+        place, names = ".".join(path) or "the top", ", ".join(sorted(map(repr, more)))
+        raise Fault.TREE(f"{where()}: the trees differ at {place}: the first has no {names}")
 
 
 def _is_number(x: Any) -> bool:

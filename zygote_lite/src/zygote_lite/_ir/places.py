@@ -12,10 +12,14 @@ import numpy as np
 import rulescore
 from zygote_lite import errors
 
+NOT_BY_NAME = "; cloudpickle pickles it"
+"""What stands in the name of a function that pickle does not find by its name."""
+
 
 def name_of(f: Any) -> str:
     """Return the name of a function as the user knows it."""
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", type(f).__qualname__)
+    name = str(name).replace(NOT_BY_NAME, "")
     module = getattr(f, "__module__", None)
     if module is None and hasattr(f, "__objclass__"):
         module = f.__objclass__.__module__
