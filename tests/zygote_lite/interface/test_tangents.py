@@ -398,6 +398,7 @@ def test_a_rule_for_one_of_two_functions_of_the_same_code():
         for _ in range(3):
             assert jvp(plain, (1.0,), (1.0,)) == (2.0, 2.0)
             assert gradient(plain, 1.0) == (2.0,)
+        assert testing.why_recorded(plain, 1.0) is None
         assert jvp(ruled, (1.0,), (1.0,)) == (3.0, 100.0)
         assert gradient(ruled, 1.0) == (100.0,)
     finally:

@@ -56,14 +56,16 @@ _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 
 def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
-    """Refuse a function with a rule, which takes precedence over its source.
-
-    One that only has the code of such a function is refused too: code is found by that.
-    """
+    """Refuse a function with a rule, which takes precedence over its source."""
     if find_rule(f, *xs, ad=handed_in) is not None or hasattr(f, "__differentiates__"):
         raise Unsound.OWN_RULE("it has a rule of its own")
-    if rules_of(f.__code__):
-        raise Unsound.OWN_RULE("a function that has the same code has a rule of its own")
+
+
+def _leave_out_ruled(inputs: Inputs, f: Any) -> None:
+    """Demand that the code, which is found by that of the function, is of none with a rule."""
+    ruled = frozenset([rule.function for rule in rules_of(f.__code__)]) - {f}
+    if ruled:
+        inputs.guards[f"f not in {inputs.name_for(ruled, 'o')}"] = None
 
 
 def specialize(
@@ -290,6 +292,7 @@ def interpreted(
 
     Where it goes `over` a derivative of the function, it is that of the derivative.
     """
+    _leave_out_ruled(inputs, f)
     builder = Interpreter(inputs)
     builder.twice, builder.uniform = twice, uniform
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
