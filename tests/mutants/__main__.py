@@ -3,6 +3,7 @@
     python -m tests.mutants 100 7                              a sample of 100, by the seed 7
     python -m tests.mutants 50 7 zygote_lite/_cotangents       of the modules below this path
     python -m tests.mutants 50 7 _tape/ --only "take: kind"    of these, those whose name has this
+    python -m tests.mutants --names FILE                       those that a file names, a line each
     python -m tests.mutants 100 7 --record [arguments]         note which tests reach what
 
 With `--record` (arguments of pytest may follow) the tests run once, and are traced: what is noted
@@ -41,6 +42,7 @@ def main():
     parser.add_argument("seed", type=int, nargs="?", default=0)
     parser.add_argument("modules", nargs="*", help="parts of the paths of modules")
     parser.add_argument("--only", default="", help="a part of the names of mutations")
+    parser.add_argument("--names", type=Path, help="a file with the names of mutations to try")
     parser.add_argument("--seconds", type=float, default=20.0, help="of tests near, for each")
     parser.add_argument("--all", action="store_true", help="then run all tests")
     parser.add_argument("--rulescore", action="store_true", help="mutate rulescore, not the engine")
@@ -75,7 +77,18 @@ def sampled(distribution, given):
     if given.modules:
         found = [m for m in found if any(part in m.module for part in given.modules)]
     found = [m for m in found if given.only in m.key]
+    if given.names:
+        return named(found, names_in(given.names))
     return random.Random(given.seed).sample(found, min(given.count, len(found)))
+
+
+def named(found, names):
+    """Return the mutations that have these names, and print the names that none has any more."""
+    by_name = {mutation.key: mutation for mutation in found}
+    for name in names:
+        if name not in by_name:
+            print(f"gone: {name}")
+    return [by_name[name] for name in names if name in by_name]
 
 
 def lines_of(distribution, sample):
@@ -160,9 +173,14 @@ def within(tests, seconds):
 
 
 def equivalent():
-    """Return the mutations that are listed as equivalent; their reasons are indented."""
-    lines = (HERE / "equivalent.txt").read_text().splitlines()
-    return {line for line in lines if line and not line.startswith(("#", " "))}
+    """Return the mutations that are listed as equivalent."""
+    return set(names_in(HERE / "equivalent.txt"))
+
+
+def names_in(path):
+    """Return the names of mutations in a file; comments, and reasons (indented), are left out."""
+    lines = path.read_text().splitlines()
+    return [line for line in lines if line and not line.startswith(("#", " "))]
 
 
 def show(distribution, mutation):

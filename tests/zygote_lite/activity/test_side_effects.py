@@ -458,3 +458,37 @@ def test_a_loop_over_a_flat_array():
 
     with pytest.raises(DifferentiationError, match=r"test_side_effects\.py:\d+"):
         gradient(lambda x: sum(v * v for v in x.T.flat), x)
+
+
+def test_functions_that_call_no_method_are_given_objects_that_have_some():
+    class Weighted:
+        def __init__(self, v):
+            self.v = v
+
+        def __float__(self):
+            self.v = self.v * 2.0
+            return 1.0
+
+    def f(x):
+        weighted = Weighted(x * x)
+        known = isinstance(weighted, Weighted) and type(weighted) is Weighted
+        return weighted.v * (3.0 if known and id(weighted) and not callable(weighted) else 1.0)
+
+    assert gradient(f, 2.0) == (12.0,)
+
+
+def test_functions_in_c_are_not_given_objects_whose_methods_change_what_is_active():
+    class Counting:
+        def __init__(self, v):
+            self.v = v
+
+        def __index__(self):
+            self.v = self.v * 2.0
+            return 1
+
+    def f(x):
+        counting = Counting(x * x)
+        return math.ldexp(1.0, counting) * counting.v
+
+    with pytest.raises(DifferentiationError, match=r"ldexp.*may call .*Counting\.__index__"):
+        gradient(f, 2.0)

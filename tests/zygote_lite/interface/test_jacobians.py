@@ -5,7 +5,7 @@ import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
-from zygote_lite import gradient, hessian, hvp, jacobian, jacrev
+from zygote_lite import gradient, hessian, hvp, jacfwd, jacobian, jacrev
 
 W, X = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.4]]), np.array([0.3, -0.7, 1.1])
 
@@ -95,3 +95,9 @@ def test_the_old_spelling_warns(verb):
     assert warned[0].filename == __file__
     given = (2.0, 3.0, 1.0) if verb is hvp else (2.0, 3.0)
     assert found(*given) == (12.0 if verb is jacobian else 4.0)
+
+
+def test_the_jacobian_by_an_array_without_entries_has_columns_of_none():
+    found = jacfwd(lambda x, y: np.sum(x) * y, (0, 1))(np.zeros((0, 2)), W[0])
+    assert found[0].shape == (3, 0, 2)
+    np.testing.assert_array_equal(found[1], np.zeros((3, 3)))

@@ -10,6 +10,7 @@ from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
 from zygote_lite import grad, gradient, pullback, testing, value_and_grad, vjp
 from zygote_lite._interface.vjp import vjp_by
+from zygote_lite.interop import Engine
 
 W, X = np.arange(6.0).reshape(2, 3) / 5, np.array([0.3, -0.7, 1.1])
 
@@ -199,3 +200,11 @@ def test_other_libraries_ask_for_some_of_the_arguments():
     for _ in range(3):  # recorded, then transformed
         y, back = vjp_by(f, (1,), (2.0, 3.0))
         assert (y, back(1.0)) == (12.0, (None, 4.0))
+
+
+def test_an_engine_for_hosts_says_where_cotangents_begin():
+    y, back, first = Engine().pull(
+        lambda a, b, scale: a * b * scale, (2.0, 3.0), {"scale": 5.0}, [True, True]
+    )
+    assert y == 30.0
+    assert back(1.0)[first:] == (15.0, 10.0)

@@ -360,3 +360,23 @@ def test_recording_code_begins_at_the_line_of_its_function():
     assert run.__code__.co_firstlineno == later.__code__.co_firstlineno
     lines = {line for _, _, line in run.__code__.co_lines() if line}
     assert lines <= {line for _, _, line in later.__code__.co_lines()}
+
+
+# fmt: off
+alike = (lambda x: x * math.missing(x), lambda x: x * math.missing(x))
+# fmt: on
+
+
+def test_errors_in_functions_with_one_text_on_a_line_name_their_own_columns():
+    found = []
+    for f in alike:
+        with recorded_only(), pytest.raises(AttributeError, match="missing") as error:
+            gradient(f, 2.0)
+        frame = error.traceback[-1]._rawentry
+        found.append([*frame.tb_frame.f_code.co_positions()][frame.tb_lasti // 2])
+    line = linecache.getline(__file__, found[0][0])
+    first = line.index("math.missing")
+    assert [(p[0], p[2]) for p in found] == [
+        (found[0][0], first),
+        (found[0][0], line.index("math.missing", first + 1)),
+    ]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.zygote_lite.checks.comparing import assert_same
 from zygote_lite import DifferentiationError, gradient, pullback
+from zygote_lite.testing import recorded_only
 
 
 def change(a, b, x, steps):
@@ -188,3 +189,12 @@ def test_writing_outside_of_a_list_is_the_error_of_python(place):
     for call in (f, lambda x: gradient(f, x)):
         with pytest.raises(IndexError, match="list assignment index out of range"):
             call(1.0)
+
+
+def test_tuples_that_are_repeated():
+    def f(x):
+        t, u = (x, x * x) * 3, 2 * (x * 5.0, x)
+        return t[0] + t[2] * 10.0 + t[5] * 100.0 + u[0] + u[3]
+
+    with recorded_only():
+        assert gradient(f, 3.0) == (1.0 + 10.0 + 600.0 + 5.0 + 1.0,)

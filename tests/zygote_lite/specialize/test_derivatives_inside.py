@@ -396,3 +396,16 @@ def test_a_variable_that_may_have_no_value_is_read_in_a_gradient_inside():
         slope = 3.0 if n else 2.0
         assert gradient(outer, 0.5, n)[0] == slope
         assert jvp(outer, (0.5, n), (1.0, None)) == (1.5 if n else 0.5, slope)
+
+
+MIXED = ["a", 2.0]
+ALSO = [MIXED]
+
+
+def by_one_list_twice(x):
+    return grad(lambda p, q: p[1] * q[1] * x)(MIXED, ALSO[0])[1] * x
+
+
+def test_a_list_that_is_reached_twice_has_one_gradient():
+    for _ in range(4):
+        assert_slopes(gradient(by_one_list_twice, 3.0), by_one_list_twice, (3.0,), 1e-6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import assert_slopes
-from zygote_lite import grad, testing, value_and_grad
+from zygote_lite import grad, gradient, testing, value_and_grad
 
 K = 0.7
 V = np.array([0.3, 0.5, 0.9, 1.2, 0.1])
@@ -253,3 +253,27 @@ def test_a_gradient_inside_a_function_that_calls_itself_is_recorded():
             got = grad(slopes_of_slopes)(V, 1)
             assert np.allclose(got, 4 * V * (V**2 - 1) * np.exp(-V * V) + 1)
         assert "calls itself" in testing.why_recorded(slopes_of_slopes, V, 1, argnums=0)
+
+
+class Pair:
+    def __init__(self, swapped, a, b):
+        if swapped:
+            self.b = b
+            self.a = a
+        else:
+            self.a = a
+            self.b = b
+
+
+def of_pairs(p, n):
+    if n < 2:
+        return p.a + p.b * 2.0
+    return of_pairs(Pair(True, p.a * 0.5, p.b), n - 1) + of_pairs(
+        Pair(False, p.a, p.b * 0.25), n - 2
+    )
+
+
+def test_objects_whose_fields_are_assigned_in_another_order():
+    f = lambda x: of_pairs(Pair(False, x, x * x), 6)
+    assert testing.why_recorded(f, 1.1) is None
+    assert_slopes(gradient(f, 1.1), f, (1.1,), 1e-6)

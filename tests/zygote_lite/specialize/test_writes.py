@@ -342,3 +342,21 @@ def test_what_a_rule_needs_is_not_overwritten():
     assert testing.why_recorded(read_by_a_rule, V) is None
     check_gradient(read_by_a_rule, V)
     assert assert_agreement(read_by_a_rule, (V,), (2.0 * V,))
+
+
+def two_names_on_a_path(x):
+    if x > 0.0:
+        w = np.ones(3) * x
+        a = w
+        b = w
+    else:
+        a, b = np.zeros(3), np.ones(3)
+    b[1] = x * 3.0
+    a[0] = x * x
+    return np.sum(a) + np.sum(b) * 10.0
+
+
+def test_an_array_that_has_two_names_after_a_path():
+    assert_agreement(two_names_on_a_path, (2.0,), (3.0,), (-1.0,))
+    check_gradient(two_names_on_a_path, 2.0)
+    check_gradient(two_names_on_a_path, -2.0)

@@ -97,3 +97,14 @@ def test_whether_an_argument_is_another_that_may_be_none():
     for y, slope in ((x, 70.0), (np.ones(2), 105.0), (None, 15.0)) * 2:
         for _ in range(3):
             assert value_and_grad(f)(x, y)[1].tolist() == [slope] * 2
+
+
+def is_a_constant(x):
+    return x * (2.0 if x is np.pi else 3.0)
+
+
+def test_whether_a_number_is_a_certain_object_is_left_to_the_tape():
+    """A float that transformed code computes with is another object than the one it was given."""
+    assert "one object" in testing.why_recorded(is_a_constant, 2.5)
+    for x, slope in ((2.5, 3.0), (np.pi, 2.0)):
+        assert [gradient(is_a_constant, x) for _ in range(3)] == [(slope,)] * 3

@@ -658,3 +658,17 @@ def test_lists_of_any_length_are_joined_and_repeated():
     np.testing.assert_allclose(value, np.sum(np.square(xs + ys)))
     np.testing.assert_allclose(dxs + dys, 2.0 * np.array(xs + ys))
     np.testing.assert_allclose(found, (50 * (0.25 + 0.0625), 50 * (2 * 0.5 + 4 * 0.125)))
+
+
+def scaled_first(xs):
+    ys = []
+    for x in xs:
+        ys.append(x * x)
+    ys[0] = ys[0] * 3.0
+    return sum(ys)
+
+
+def test_code_that_writes_to_a_list_that_it_makes_is_for_any_length():
+    assert testing.why_recorded(scaled_first, [1.0, 2.0, 3.0]) is None
+    assert testing.is_covered(scaled_first, [1.0] * 7)
+    assert value_and_grad(scaled_first)([1.0, 2.0]) == (7.0, [6.0, 4.0])

@@ -171,3 +171,19 @@ def test_effects_happen_once():
     for x in (1.0, 2.0, 3.0, 4.0):
         assert gradient(f, x) == (3.0,)
     assert seen == [1.0, 2.0, 3.0, 4.0]
+
+
+@non_differentiable
+def called(f, x):
+    return f(x)
+
+
+def of_a_function(x):
+    return called(lambda v: v * x, 2.0) * x
+
+
+def test_no_gradient_passes_through_what_a_function_that_is_given_captures():
+    with testing.recorded_only():
+        assert gradient(of_a_function, 3.0) == (6.0,)
+    assert not assert_agreement(of_a_function, (3.0,), (0.5,))
+    assert [gradient(of_a_function, 3.0) for _ in range(3)] == [(6.0,)] * 3

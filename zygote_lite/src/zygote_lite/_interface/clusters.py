@@ -65,7 +65,7 @@ def _batches_of(x: Any) -> Iterable[Any]:
                     "so there is one along each other axis (`x.rechunk`)"
                 )
             return x.to_delayed().ravel()  # type: ignore[no-any-return]
-        return x.to_delayed() if hasattr(x, "to_delayed") else [x]
+        return x.to_delayed()  # type: ignore[no-any-return]
     if isinstance(x, distributed.Future | np.ndarray | dict | str | bytes) or not hasattr(
         x, "__iter__"
     ):

@@ -113,10 +113,15 @@ def asks_for_more(rule: Any) -> NotSpecializable:
 
 
 def refuse_rule_for_functions(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
-    """Leave a call to the tape where a rule for functions that take functions answers."""
+    """Leave a call to the tape where a rule for functions that take functions answers.
+
+    The rule counts, and not the source of the function, which would be written in its place.
+    """
     rule = rule_of(f, xs, kws)
     if rule is not None and rule.needs_ad:
         raise asks_for_more(rule)
+    if rule is not None and hasattr(f, "__code__") and not is_pure(f):
+        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a function")
 
 
 def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:

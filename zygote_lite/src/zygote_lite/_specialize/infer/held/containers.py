@@ -276,7 +276,7 @@ def taken(builder: Builder, slot: Slot, f: Any, xs: list[Value], stem: str = "")
     op = builder.write(Result(slot.fact, sample), f, xs, {}, stem)
     y = op.target
     y.contents = slot.contents
-    y.active = slot.active and builder.follows
+    y.active = slot.active
     if y.is_array:
         y.fresh = False
     return op
