@@ -39,6 +39,10 @@ CASES = {
         W * si.griddata(SITES, v, AT, method="nearest") ** 2), VALUES),
     "griddata, a line": (lambda x: np.sum(
         W * si.griddata(x, VALUES, AT[:, 0], method="cubic") ** 2), SITES[:, 0]),
+    "griddata, cubic": (lambda v: np.sum(
+        W * si.griddata(SITES, v, AT, method="cubic") ** 2), VALUES),
+    "griddata, cubic, point": (lambda x: np.sum(W * si.griddata(
+        SITES * [1, 9], VALUES, (x[:, 0], 9 * x[:, 1]), method="cubic", rescale=True) ** 2), AT),
     **{f"radial, {kernel}, sites": (lambda y, kernel=kernel: radial(
         y, kernel=kernel, epsilon=1.5), SITES) for kernel in RADIAL},
     "radial, values": (lambda v: radial(values=v), VALUES),
@@ -48,7 +52,7 @@ CASES = {
     "radial, no monomials": (lambda y: radial(y, kernel="gaussian", epsilon=1, degree=-1), SITES),
 }  # fmt: skip
 # one of each kind is called until transformed code answers
-TRANSFORMED = {"linear", "griddata, point", "radial, gaussian, sites"}
+TRANSFORMED = {"linear", "griddata, cubic", "radial, gaussian, sites"}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -64,10 +68,11 @@ def test_second_derivatives():
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def test_what_is_outside_has_no_influence():
+@pytest.mark.parametrize("method", ["linear", "cubic"])
+def test_what_is_outside_has_no_influence(method):
     at = np.array([[0.3, 0.2], [5.0, 5.0]])
-    dv, dx = gradient(lambda v, x: np.nansum(si.griddata(SITES, v, x)), VALUES, at)
-    (alone,) = gradient(lambda v: si.griddata(SITES, v, at[:1])[0], VALUES)
+    dv, dx = gradient(lambda v, x: np.nansum(si.griddata(SITES, v, x, method)), VALUES, at)
+    (alone,) = gradient(lambda v: si.griddata(SITES, v, at[:1], method)[0], VALUES)
     np.testing.assert_allclose(dv, alone)
     assert dx[1].tolist() == [0.0, 0.0]
 
@@ -77,5 +82,5 @@ def test_gradients_by_sites_are_refused():
         gradient(lambda s: si.LinearNDInterpolator(s, VALUES)(0.3, 0.2), SITES)
     with pytest.raises(NoRuleError, match="no derivative by `points`"):
         gradient(lambda s: si.griddata(s, VALUES, AT)[0], SITES)
-    with pytest.raises(NoRuleError):
-        gradient(lambda v: si.CloughTocher2DInterpolator(SITES, v)(AT)[0], VALUES)
+    with pytest.raises(NoRuleError, match="no derivative by `points`"):
+        gradient(lambda s: si.CloughTocher2DInterpolator(s, VALUES)(AT)[0], SITES)

@@ -1,4 +1,4 @@
-"""Data anywhere: linear interpolation on triangles, the nearest neighbour, radial functions."""
+"""Data anywhere: interpolation on triangles, the nearest neighbour, radial functions."""
 
 import numpy as np
 from scipy import interpolate as si
@@ -36,6 +36,12 @@ def pull_made(dmade, made, values):
 @rule(si.LinearNDInterpolator, refuses={"points": SITES})
 def _(points: object, values: Given, fill_value=np.nan, rescale=False):
     made = si.LinearNDInterpolator(points, values, fill_value, rescale)
+    return made, lambda dmade: (None, pull_made(dmade, made, values))
+
+
+@rule(si.CloughTocher2DInterpolator, refuses={"points": SITES})
+def _(points: object, values: Given, fill_value=np.nan, tol=1e-6, maxiter=400, rescale=False):
+    made = si.CloughTocher2DInterpolator(points, values, fill_value, tol, maxiter, rescale)
     return made, lambda dmade: (None, pull_made(dmade, made, values))
 
 
@@ -85,6 +91,62 @@ def _(made: si.LinearNDInterpolator, *args: Given, **options):
         return tangent_of(made, values=project(dvalues, made.values)), *to_args(dx, args)
 
     return y, pullback
+
+
+@rule.of_instances
+def _(made: si.CloughTocher2DInterpolator, *args: Given, **options):
+    y = made(*args, **options)
+
+    def pullback(dy):
+        x, values = places_of(made, args), np.asarray(made.values)
+        # what it gives for unit values: it is linear, but for when an iteration ends
+        of_units = si.CloughTocher2DInterpolator(made.tri, np.eye(len(values)), 0.0, 1e-12, 4000)
+        simplex = made.tri.find_simplex(x)
+        inside = (simplex >= 0)[:, None]
+        rows = np.where(inside, np.reshape(dy, (len(x), values.shape[1])), 0.0)
+        dvalues = np.where(inside, of_units(x), 0.0).T @ rows
+        slopes = np.zeros((*rows.shape, 2), rows.dtype)
+        (at,) = np.nonzero(inside[:, 0])
+        slopes[at] = cubic_slopes(made, x[at], simplex[at])
+        dx = np.einsum("pmj,pm->pj", np.conj(slopes), rows).real
+        dx = dx if made.scale is None else dx / made.scale
+        return tangent_of(made, values=project(dvalues, made.values)), *to_args(dx, args)
+
+    return y, pullback
+
+
+LATTICE = np.array([(i, j, 3 - i - j) for i in range(4) for j in range(4 - i)])  # powers, too
+WITHIN = 0.8 * LATTICE / 3 + 0.2 / 3
+
+
+def cubic_slopes(made, x, simplex):
+    """Return the gradients of a Clough-Tocher interpolant at places in triangles.
+
+    Each triangle has three parts, with its center as a corner, on which the interpolant is a cubic
+    polynomial: it is found from ten values.
+    """
+    tri, each = made.tri, np.arange(len(x))
+    transform = tri.transform[simplex]
+    first = np.einsum("pij,pj->pi", transform[:, :2], x - transform[:, 2])
+    parts = np.append(first, 1 - np.sum(first, axis=1, keepdims=True), axis=1)
+    turned = np.append(transform[:, :2], -np.sum(transform[:, :2], axis=1, keepdims=True), axis=1)
+    k = np.argmin(parts, axis=1)
+    others = np.stack([(k + 1) % 3, (k + 2) % 3])
+    corners = tri.points[tri.simplices[simplex]]
+    of_part = np.stack([*corners[each, others], np.mean(corners, axis=1)], axis=1)
+    samples = np.einsum("sc,pcj->psj", WITHIN, of_part)
+    samples = samples if made.scale is None else samples * made.scale + made.offset
+    found = made(samples).reshape(len(x), len(WITHIN), -1)
+    powers = LATTICE[:, :2]
+    found = np.linalg.inv(monomials(WITHIN[:, :2], powers)) @ found
+    u = (parts[each, others] - parts[each, k]).T
+    du = turned[each, others] - turned[each, k]  # by the place, for both coordinates in a part
+    slopes = 0.0
+    for axis in range(2):
+        lower = np.maximum(powers - (np.arange(2) == axis), 0)
+        values = np.einsum("ps,psm->pm", powers[:, axis] * monomials(u, lower), found)
+        slopes = slopes + values[:, :, None] * du[axis][:, None, :]
+    return slopes
 
 
 @rule.of_instances

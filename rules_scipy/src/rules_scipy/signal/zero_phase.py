@@ -109,3 +109,41 @@ def edge_of(padtype, padlen, taps):
 def gustafsson(b, a, x, axis, irlen):
     """Return what Gustafsson's method gives, through SciPy's source."""
     return ss._signaltools._filtfilt_gust(b, a, x, axis=axis, irlen=irlen)[0]
+
+
+@rule(ss.minimum_phase)
+def _(h: Numeric, method="homomorphic", n_fft=None, *, half=True, ad):
+    y = ss.minimum_phase(h, method, n_fft, half=half)
+    if n_fft is None:
+        n_fft = 2 ** int(np.ceil(np.log2(2 * (len(h) - 1) / 0.01)))
+    _, back = ad(with_least_phase, h, method, int(n_fft), half)
+    return y, lambda dy: back(dy)[1:2]
+
+
+def with_least_phase(h, method, n_fft, half):
+    """Return the filter of least phase whose response has the size, or its root, of another's.
+
+    Frequencies at which the lifted response is zero stay so: they do not move with the filter.
+    """
+    middle = len(h) // 2
+    window = np.zeros(n_fft)
+    if method == "hilbert":
+        turned = np.exp(1j * np.arange(n_fft) * (2 * np.pi / n_fft * middle))
+        response = np.real(np.fft.fft(h, n_fft) * turned)
+        above, below = np.max(response) - 1, -np.min(response)
+        lifted = response + below
+        is_zero = lifted <= 1e-14 * np.max(lifted)
+        scale = 4 / (np.sqrt(1 + above + below) + np.sqrt(1 - above + below)) ** 2
+        size = np.where(is_zero, 0.0, np.sqrt(scale * np.where(is_zero, 1.0, lifted))) + 1e-10
+        window[1 : n_fft // 2], window[n_fft // 2 + 1 :] = 1.0, -1.0
+        phase = np.fft.fft(window * np.fft.ifft(np.log(size)))
+        found = np.real(np.fft.ifft(size * np.exp(phase)))
+    else:
+        size = np.abs(np.fft.fft(h, n_fft))
+        size = np.log(size + 1e-7 * np.min(size[size > 0]))
+        window[0], window[1 : n_fft // 2] = 1.0, 2.0
+        if n_fft % 2:
+            window[n_fft // 2] = 1.0
+        cepstrum = np.real(np.fft.ifft(size / 2 if half else size))
+        found = np.real(np.fft.ifft(np.exp(np.fft.fft(cepstrum * window))))
+    return found[: middle + len(h) % 2 if half else len(h)]

@@ -7,7 +7,7 @@ from scipy.sparse import linalg as spl
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.sparse_systems import DATA, WHOLE, B, N, W, agrees, matrix, symmetric
-from zygote_lite import DifferentiationError, gradient
+from zygote_lite import DifferentiationError, gradient, jvp
 
 
 def test_examples(example):
@@ -100,3 +100,13 @@ def test_damped_least_squares(solve, shape):
     np.testing.assert_allclose(fixed, expected[1], rtol=1e-8, atol=1e-10)
     with pytest.raises(DifferentiationError, match="no rule for x0 with damp"):
         gradient(lambda b: solve(a, b, 0.7, x0=np.ones(shape[1]))[0][0], b)
+
+
+@pytest.mark.parametrize("damp", [0.0, 0.7])
+def test_tangents_of_least_squares(damp):
+    a, b = np.cos(np.arange(15.0) ** 2).reshape(5, 3), np.arange(5.0)
+    solved = lambda a: spl.lsqr(a, b, damp=damp, atol=1e-13, btol=1e-13)[0]
+    exact = lambda a: np.linalg.solve(a.T @ a + damp**2 * np.eye(3), a.T @ b)
+    v = np.cos(np.arange(15.0)).reshape(5, 3)
+    expected = (exact(a + 1e-6 * v) - exact(a - 1e-6 * v)) / 2e-6
+    np.testing.assert_allclose(jvp(solved, (a,), (v,))[1], expected, rtol=1e-6)

@@ -42,6 +42,29 @@ PROGRAMS = {
 }
 
 
+SECOND = symmetric(DATA) * 0.05 + 2.0 * sp.eye_array(N)
+TIGHT = {**START, "tol": 1e-13}
+OF_TWO = {
+    "values": lambda a, m: W[:2] @ spl.eigsh(symmetric(a), 2, m, **TIGHT)[0],
+    "these alone": lambda a, m: (
+        W[:2] @ spl.eigsh(symmetric(a), 2, M=m, return_eigenvectors=False, **TIGHT)
+    ),
+    "vectors": lambda a, m: np.sum(spl.eigsh(symmetric(a), k=2, M=m, **TIGHT)[1] ** 2 @ W[:2] * W),
+    "near": lambda a, m: W[:2] @ spl.eigsh(symmetric(a).tocsc(), 2, M=m, sigma=0.3, **TIGHT)[0],
+}
+
+
+@pytest.mark.parametrize("name", OF_TWO)
+def test_two_matrices(name):
+    f = OF_TWO[name]
+    by_a = gradient(lambda a: f(a, SECOND.tocsc()), DATA)[0]
+    expected = differences(lambda a: f(a, SECOND.tocsc()), DATA)
+    np.testing.assert_allclose(by_a, expected, rtol=1e-5, atol=1e-7)
+    of_scale = lambda s: f(DATA, (SECOND + sp.diags_array(s)).tocsc())
+    by_scale = gradient(of_scale, 0.1 * W)[0]
+    np.testing.assert_allclose(by_scale, differences(of_scale, 0.1 * W), rtol=1e-5, atol=1e-7)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_spectra(name):
     agrees(PROGRAMS[name], name == "values")

@@ -149,13 +149,8 @@ def fitted(f, done, A, b, damp, options):
             )
         refuse_unsolved(f, 0 if y[1] in done else y[1])
         dx = np.zeros_like(y[0]) if dy[0] is None else dy[0]
-        s = f(adjoint_of(whole), dx, **tight)[0]
-        if np.linalg.norm(adjoint_of(whole) @ s - dx) > 1e-7 * np.linalg.norm(dx):
-            raise np.linalg.LinAlgError(
-                f"scipy.sparse.linalg.{f.__name__} has solved a system whose columns are "
-                "dependent: its solution has no derivative"
-            )
-        return s[: len(b)], f(whole, s, **tight)[0]
+        w = twice_solved(f, whole, dx, tight)
+        return (whole @ w)[: len(b)], w
 
     def by_a(shared):
         s, w = shared
@@ -169,6 +164,29 @@ def fitted(f, done, A, b, damp, options):
         return project(-2 * damp * np.sum(np.real(np.conj(shared[1]) * y[0])), damp)
 
     return y, (cotangents, (by_a, by_b, by_damp))
+
+
+def twice_solved(f, a, d, options):
+    """Return the solution of the normal equations, whose matrix is `a^H a`."""
+    s = f(adjoint_of(a), d, **options)[0]
+    if np.linalg.norm(adjoint_of(a) @ s - d) > 1e-7 * np.linalg.norm(d):
+        raise np.linalg.LinAlgError(
+            f"scipy.sparse.linalg.{f.__name__} has solved a system whose columns are "
+            "dependent: its solution has no derivative"
+        )
+    return f(a, s, **options)[0]
+
+
+@rule(twice_solved)
+def _(f: object, a: Sparse | np.ndarray, d: np.ndarray, options: object):
+    w = twice_solved(f, a, d, options)
+
+    def pullback(dw):
+        v = twice_solved(f, a, dw, options)
+        left = np.stack([-(a @ w), -(a @ v)], axis=1)
+        return None, by_matrix(a, left, np.stack([v, w], axis=1)), v, None
+
+    return w, pullback
 
 
 def damped(a, damp):

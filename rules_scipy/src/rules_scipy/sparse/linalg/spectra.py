@@ -21,13 +21,9 @@ NEAR = 1e-9  # of the largest magnitude
 @rule(spl.eigsh)
 def _(A: Matrix, k=6, M=None, *, return_eigenvectors=True, **options):
     if M is not None:
-        raise NotImplementedError("scipy.sparse.linalg.eigsh has no rule for M")
-    w, v = spl.eigsh(A, k, **options)
-    y = w, v
-    if not return_eigenvectors:  # SciPy has them in an order of its own
-        y = spl.eigsh(A, k, return_eigenvectors=False, **options)
-        at = np.argsort(w)[np.argsort(np.argsort(y))]
-        w, v = w[at], v[:, at]
+        y, pulled = generalized(A, k, M, return_eigenvectors, options)
+        return y, lambda dy: pulled(dy)[:1]
+    y, w, v = in_order(A, k, None, return_eigenvectors, options)
 
     def pullback(dy):
         refuse_asymmetric(A)
@@ -38,6 +34,63 @@ def _(A: Matrix, k=6, M=None, *, return_eigenvectors=True, **options):
         return (by_matrix(A, *symmetric(z, v, dv, A, w, v)),)
 
     return y, pullback
+
+
+@rule(spl.eigsh)
+def _(A: Matrix, k: int, M: Matrix, *, return_eigenvectors=True, **options):
+    return generalized(A, k, M, return_eigenvectors, options)
+
+
+def generalized(A, k, M, with_vectors, options):
+    """Return what `eigsh` gives for two matrices, and its pullback."""
+    if isinstance(M, spl.LinearOperator):
+        raise NotImplementedError("scipy.sparse.linalg.eigsh has a rule for M that is a matrix")
+    y, w, v = in_order(A, k, M, with_vectors, options)
+
+    def pullback(dy):
+        refuse_asymmetric(A)
+        refuse_asymmetric(M)
+        dw, dv = dy if with_vectors else (dy, None)
+        dw = np.zeros(len(w)) if dw is None else dw
+        if np.any(dw):
+            refuse_repeated(w, "eigsh")
+        by_a, by_m = v * dw, -v * (w * dw)
+        if dv is not None:
+            for i in range(len(w)):
+                u, multiplier = moved_with(
+                    sp.csc_array(A), sp.csc_array(M), w[i], v[:, i], dv[:, i]
+                )
+                unit = np.arange(len(w)) == i
+                by_a = by_a - u[:, None] * unit
+                by_m = by_m + (w[i] * u - np.real(multiplier) / 2 * v[:, i])[:, None] * unit
+        return (
+            by_matrix(A, np.hstack([by_a, v]) / 2, np.hstack([v, by_a])),
+            None,
+            by_matrix(M, np.hstack([by_m, v]) / 2, np.hstack([v, by_m])),
+        )
+
+    return y, pullback
+
+
+def in_order(a, k, m, with_vectors, options):
+    """Return what `eigsh` gives, and its values and vectors in that order."""
+    w, v = spl.eigsh(a, k, m, **options)
+    if with_vectors:
+        return (w, v), w, v
+    y = spl.eigsh(a, k, m, return_eigenvectors=False, **options)  # in an order of its own
+    at = np.argsort(w)[np.argsort(np.argsort(y))]
+    return y, w[at], v[:, at]
+
+
+def moved_with(a, m, w, v, d):
+    """Return the cotangent that belongs to a vector of two matrices, and that of its length.
+
+    The length is that by `m`, which is held.
+    """
+    refuse_phase(v, d)
+    border = sp.csc_array((m @ v)[:, None])
+    found = solve_bordered(a - w * m, border, np.append(d, 0.0))
+    return found[:-1], found[-1]
 
 
 def refuse_asymmetric(a):
@@ -101,14 +154,18 @@ def bordered(a, w, v, d, dw):
     Raises `LinAlgError` where the eigenvalue is repeated.
     """
     shifted = a - w * sp.eye_array(len(v), format="csc")
-    border = sp.csc_array(v[:, None])
+    return solve_bordered(shifted, sp.csc_array(v[:, None]), np.append(d, -dw))[:-1]
+
+
+def solve_bordered(shifted, border, d):
+    """Solve the adjoint of a system that is bordered by a column, and its adjoint as a row."""
     system = sp.block_array([[shifted, border], [border.conj().T, None]]).conj().T
     try:
         factors = spl.splu(system.tocsc())
     except RuntimeError:
         factors = None
     refuse_singular_border(factors)
-    return factors.solve(np.append(d, -dw).astype(system.dtype))[:-1]
+    return factors.solve(d.astype(system.dtype))
 
 
 def refuse_singular_border(factors):
