@@ -28,7 +28,7 @@ class Scheme:
     """
 
     def __init__(self, count):
-        ends = legendre.legroots([*np.zeros(count - 1), -1.0, 1.0])
+        ends = np.real(legendre.legroots([*np.zeros(count - 1), -1.0, 1.0]))
         self.C = np.append(np.sort(ends)[:-1] / 2 + 0.5, 1.0)
         self.powers = np.arange(1, count + 1)
         # the integral of the polynomial that is one at a stage, and zero at the others, by powers
