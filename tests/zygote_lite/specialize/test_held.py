@@ -6,6 +6,7 @@ import math
 from collections import defaultdict, deque
 
 import numpy as np
+import pytest
 
 from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.finite_differences import assert_slopes
@@ -749,6 +750,17 @@ def holds_what_it_is_given_in_a_loop_that_is_written_again(x):
     return s + x * kept[n]
 
 
+@tried(([1.3, 0.7], 10), ([1.1, 0.8], 3), ([0.5, 2.0], 1))
+def trajectory(x, n):
+    t, y, history = 0.0, np.array([x[0], x[1]]), []
+    while len(history) < n:
+        history.append((t, y.copy()))
+        y[0] = y[0] * 0.9 * x[1]
+        t += 0.1
+    times, places = np.array([t for t, _ in history]), np.array([y for _, y in history])
+    return np.sum(places * (times[:, None] + x[0]))
+
+
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])
@@ -788,6 +800,39 @@ def copies_a_dict_that_has_grown(x):
 @programs.for_each(BY_PATH)
 def test_a_path_is_transformed_by_itself(f, choices):
     assert assert_agreement(f, *choices, argnums=programs.not_counts(choices[0]))
+
+
+def kept_and_written(x):
+    y, kept = np.array([x, 2 * x]), []
+    while len(kept) < x:
+        kept.append((len(kept), y))
+        y[0] = y[0] * 0.5 + x
+    return sum(i * b[0] * b[1] for i, b in kept)
+
+
+def written_where_it_is_kept(x):
+    y, kept = np.array([x, 2 * x]), []
+    while len(kept) < x:
+        kept.append((len(kept), y.copy()))
+        y = y * x
+    kept[0][1][0] = 7.0
+    for _, b in kept:
+        b *= x
+    return sum(b[0] * b[1] for _, b in kept)
+
+
+def a_view_is_kept(x):
+    y, kept = np.array([x, 2 * x, 3 * x]), []
+    while len(kept) < x:
+        kept.append({"i": len(kept), "y": y[:2]})
+        y[1] = y[1] * x
+    return sum(k["y"][0] * k["y"][1] * k["i"] for k in kept)
+
+
+@pytest.mark.parametrize("f", [kept_and_written, written_where_it_is_kept, a_view_is_kept])
+def test_arrays_in_containers_that_are_written_to(f):
+    assert_slopes((value_and_grad(f)(2.5)[1],), f, (2.5,), 1e-5)
+    assert_agreement(f, (2.5,), (1.5,), (3.5,))
 
 
 def test_a_key_of_another_kind_is_added_after_a_walk_over_the_keys():

@@ -29,7 +29,7 @@ from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import Op, leaves
 from zygote_lite._specialize.typed.plugins import is_of_program
 from zygote_lite._specialize.typed.reasons import NotSupported, Unreached, Unsound
-from zygote_lite._specialize.typed.runtime import abandon, has_value, same_shape
+from zygote_lite._specialize.typed.runtime import abandon, as_it_is, has_value, same_shape
 from zygote_lite._specialize.typed.shape_rules import SHAPE_AT
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.values import Value, shape_root
@@ -143,7 +143,8 @@ class Builder(Draft, ABC):
         if result.view is not None:
             target.base = self.storage(xs[result.view])
         elif not target.is_array:
-            self.refuse_views_inside(target, operands)
+            if f is not as_it_is:  # what containers hold is looked at in the end, by `memory`
+                self.refuse_views_inside(target, operands)
         elif f is np.broadcast_to or (f is operator.getitem and not xs[0].is_array):
             target.fresh = False  # it is read-only, or in a structure, under another name
         else:
