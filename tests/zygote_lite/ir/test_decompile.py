@@ -152,6 +152,58 @@ def test_code_that_does_something_else_is_not_the_same(name):
         assert first_difference(c, function(ast.unparse(definition(c))).__code__) is None, text
 
 
+FOLLOWED = {
+    "loop in `except` before `finally`": """
+    try: y = g(x)
+    except E:
+        for k in x: y = k
+    finally: h(x)
+    return y""",
+    "`break` in a loop in `try`": """
+    try:
+        for k in x:
+            if k: break
+            g(k)
+    except E: h(x)""",
+    "`continue` in `except` before `finally`": """
+    for k in x:
+        try: g(k)
+        except E:
+            if h(k): continue
+        finally: h(x)""",
+    "`continue` in `finally`": """
+    for k in x:
+        try: g(k)
+        finally:
+            if k == 2: continue
+            h(k)
+    return x""",
+    "`return` in a loop in `with`": """
+    with x as y:
+        for k in y:
+            try:
+                if k: return k
+            finally: g(k)""",
+    "a chain that decides nothing": """
+    for k in x:
+        if 1 < g(k) < 2: continue""",
+    "condition of the last pattern": """
+    try:
+        match x:
+            case [a, b] if a: w = a
+            case _: w = x
+    except E: pass
+    return x""",
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_code_that_leaves_what_protects_it_is_followed(name):
+    code = function("def f(x):" + FOLLOWED[name]).__code__
+    found = function(ast.unparse(definition(code))).__code__
+    assert first_difference(code, found) is None
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

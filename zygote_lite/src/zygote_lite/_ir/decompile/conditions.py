@@ -232,7 +232,7 @@ class Conditions(Calls):
             if not other.kept:
                 return None
             return WholeValue(self.both(a, b.value, side), ops)
-        for answer in (True, False):
+        for answer in (not side, side):  # where all lead to one place, the chain goes on
             if not b.edges[answer].same(other):
                 continue
             if answer is not side:  # a false: as if b was false

@@ -42,7 +42,7 @@ class StackExpressions:
         self.count = 0
 
     def refuse(self, op: Instruction, why: str = "") -> NoReturn:
-        raise NotFollowedError(f"{op}{why and ', ' + why},")
+        raise NotFollowedError(f"{op}{why and ', ' + why}")
 
     def place(self, node: Any, op: Instruction) -> Any:
         """Return a syntax tree that stands where an instruction does."""

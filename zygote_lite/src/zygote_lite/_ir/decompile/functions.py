@@ -200,7 +200,7 @@ def _folded(loop: Any, op: Instruction) -> tuple[ast.expr, list[ast.comprehensio
         elif isinstance(first, ast.Expr) and isinstance(first.value, ast.Yield) and len(body) == 1:
             return first.value.value, generators  # type: ignore[return-value]
         else:
-            raise NotFollowedError(f"{op}, a comprehension of another form,")
+            raise NotFollowedError(f"{op}, a comprehension of another form")
 
 
 def _parameters(made: MadeFunction) -> ast.arguments:
@@ -233,7 +233,7 @@ def _as_expression(body: list[ast.stmt], op: Instruction) -> ast.expr:
         return ast.copy_location(
             ast.IfExp(first.test, yes, _as_expression(first.orelse or body[1:], op)), first
         )
-    raise NotFollowedError(f"{op}, of a lambda with statements,")
+    raise NotFollowedError(f"{op}, of a lambda with statements")
 
 
 def _declarations(of: Decompiler) -> list[ast.stmt]:

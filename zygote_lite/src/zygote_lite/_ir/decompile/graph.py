@@ -48,6 +48,15 @@ class Graph:
         op = self.ops[at]
         return [*op.following, *([] if op.handler is None else [op.handler.index])]
 
+    def handlers_around(self, at: int) -> set[int]:
+        """Return where an exception leads to that an instruction raises, and one raised there."""
+        found: set[int] = set()
+        handler = self.ops[at].handler
+        while handler is not None and handler.index not in found:
+            found.add(handler.index)
+            handler = self.ops[handler.index].handler
+        return found
+
     @cached_property
     def order(self) -> dict[int, int]:
         """Return a place for each instruction, such that what is left to do comes later."""

@@ -162,7 +162,7 @@ def _connect(
         seen = set()
         while index in jumps:
             if index in seen:
-                raise NotFollowedError(f"{out[index]}, which does nothing for ever,")
+                raise NotFollowedError(f"{out[index]}, which does nothing for ever")
             seen.add(index)
             index = starts[jumps[index]]
         return index

@@ -189,9 +189,25 @@ class MatchStatements(ProtectedStatements):
             if self.graph.ops[end].name != "POP_TOP" or not failed:
                 self.refuse(self.graph.ops[end], "after a pattern")
             end = self.graph.ops[end].following[0]
+        else:
+            guard, end = self.guard_of_last(
+                Progress(end, [*state.stack], base=floor, handlers=s.handlers), failed
+            )
         if len(failed) > 1:
             self.refuse(op, "of a pattern that fails in several ways")
         return _Case([root], guard, end, min(failed, default=None), is_kept)
+
+    def guard_of_last(self, s: Progress, failed: set[int]) -> tuple[ast.expr | None, int]:
+        """Return the condition that leads where the pattern fails, and where the body begins."""
+        assert s.at is not None
+        at = s.at
+        try:
+            fork = self.reduced(s, None)
+        except NotFollowedError:
+            return None, at
+        if isinstance(fork, Fork) and fork.edges[False].at in failed:
+            return fork.test, fork.edges[True].at
+        return None, at
 
     def matched(self, s: Progress, end: int, floor: int, failed: set[int]) -> None:
         """Go along the path on which a pattern matches.

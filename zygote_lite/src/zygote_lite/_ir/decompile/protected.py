@@ -75,11 +75,13 @@ class ProtectedStatements(Statements):
         wanted = self.finals[handler]
         assert s.at is not None
         op = self.graph.ops[s.at]
-        copy = Progress(s.at, [*s.stack], base=len(s.stack), handlers=s.handlers)
-        self.run(copy, stops, most=len(wanted))
-        if [ast.dump(x) for x in copy.out] != [ast.dump(x) for x in wanted]:
-            self.refuse(op, "where `finally` was to begin")
-        s.at, s.stack = copy.at, copy.stack
+        for ends in (stops, inner_stops(stops)):  # there it may say `continue` at its end
+            copy = Progress(s.at, [*s.stack], base=len(s.stack), handlers=s.handlers)
+            self.run(copy, ends, most=len(wanted))
+            if [ast.dump(x) for x in copy.out] == [ast.dump(x) for x in wanted]:
+                s.at, s.stack = copy.at, copy.stack
+                return
+        self.refuse(op, "where `finally` was to begin")
 
     def protect(self, s: Progress, stops: Stops) -> bool:
         assert s.at is not None

@@ -132,6 +132,14 @@ class Statements(Stores):
             side: bool(self.graph.reach(edge.at, stops) & ends)
             for side, edge in found.edges.items()
         }
+        if all(reached.values()) and all(self.graph.depths[x] < len(s.stack) for x in ends):
+            body, orelse = (
+                self.block(s, found.edges[side].at, s.stack, inner_stops(stops, *ends)).out
+                for side in (True, False)
+            )  # both leave what is around, such as an `except`
+            self.say_if(s, found, body, orelse)
+            s.at = None
+            return
         if reached[True] == reached[False]:
             goes_on = found.edges[True].at > found.edges[False].at
         else:
@@ -159,8 +167,10 @@ class Statements(Stores):
 
     def join(self, a: int, b: int, depth: int, stops: Stops) -> int | None:
         """Return where two ways meet first, if they do before the block ends."""
-        common = self.graph.reach(a, stops) & self.graph.reach(b, stops)
-        common -= {*stops} - _own_ends(stops)
+        around = self.graph.handlers_around(a) & self.graph.handlers_around(b)
+        limits = around | {*stops}
+        common = self.graph.reach(a, limits) & self.graph.reach(b, limits)
+        common -= limits - _own_ends(stops)
         return self.first(common, depth, stops)
 
     def first(self, found: Iterable[int], depth: int, stops: Stops) -> int | None:
@@ -239,11 +249,13 @@ class Statements(Stores):
     def end_of_loop(self, head: int, end: int | None, base: int, stops: Stops) -> int | None:
         """Return where `break` goes to, which is where a loop goes on that has no `else`."""
         inside = self.graph.loops.get(head, {head})
-        exits = {n for at in inside for n in self.graph.successors(at)} - inside
-        first = None if end is None else self.graph.reach(end, stops)
+        around = self.graph.handlers_around(head)  # where no `break` leads to
+        exits = {n for at in inside for n in self.graph.successors(at)} - inside - around
+        limits = around | {*stops}
+        first = None if end is None else self.graph.reach(end, limits)
         exits = {x for x in exits if self.graph.ops[x].name != "END_FOR" and x != end}
-        barriers = {*stops} - _own_ends(stops)
-        reached = [self.graph.reach(x, {*stops, head}) - {head} - barriers for x in exits]
+        barriers = limits - _own_ends(stops)
+        reached = [self.graph.reach(x, {*limits, head}) - {head} - barriers for x in exits]
         if first is not None:
             first -= barriers
             joins = [self.first(first & found, base, stops) for found in reached]
