@@ -242,7 +242,7 @@ class Pullback(partial[tuple[Any, ...]]):
         if rule.refuses and not any(needed[position + 1] for position in rule.refuses):
             reverse = rule.known
             if rule.kind == "scalar":  # what it refuses is `None` among its partial derivatives
-                apart = rule.partials is not None or any(
+                apart = (rule.partials is not None or len(parts) > 2) or any(
                     not n and i - 1 not in rule.refuses for i, n in enumerate(needed) if i
                 )
             else:

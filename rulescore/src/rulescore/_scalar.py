@@ -141,6 +141,15 @@ def _of_some(
     needed: Any,
 ) -> tuple[Any, ...]:
     """Return the cotangents of the arguments that are needed, and `None` for the others."""
+    if rule.partials is None and needed.count(True) == 1:
+        i = needed.index(True)
+        partials = rule.body(*_given(rule, xs, out))
+        if type(partials) is tuple and len(partials) == len(xs) > 1 and i:
+            if type(dy) is np.ndarray:
+                _refuse_other_shape(dy, primals)
+            found = [None] * len(needed)
+            found[i] = pull(dy, partials[i - 1], primals[i - 1], primals)
+            return tuple(found)
     return _pulled(_partials(rule, xs, out, needed[1:]), dy, primals)
 
 
@@ -165,7 +174,7 @@ def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> list[Any]:
     given: list[Any] = []
     for x in xs:
         kind = type(x)
-        if kind is float or (kind is np.ndarray and x.dtype.kind == "f"):
+        if kind in _PYTHONS or (kind is np.ndarray and x.dtype.kind == "f"):
             given.append(x)
         else:
             given.append(_inexact(x, rule))
@@ -177,18 +186,15 @@ def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> list[Any]:
 def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> list[Any]:
     """Return the partial derivatives that are needed, and `None` for the others."""
     given = _given(rule, xs, out)
-    found: list[Any] = []
     if rule.partials is not None:
-        for partial, n in zip(rule.partials, needed, strict=True):
-            found.append(partial(*given) if n else None)
-        return found
+        return [
+            partial(*given) if n else None for partial, n in zip(rule.partials, needed, strict=True)
+        ]
     partials = rule.body(*given)
     each = (partials,) if len(xs) == 1 else partials
     if type(each) is not tuple or len(each) != len(xs) or type(each[0]) is tuple:
         raise _wrong_number(rule, partials)
-    for p, n in zip(each, needed, strict=True):
-        found.append(p if n else None)
-    return found
+    return [p if n else None for p, n in zip(each, needed, strict=True)]
 
 
 def push_scalar(rule: Rule, out: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:

@@ -26,9 +26,9 @@ rule.scalar(sp.inv_boxcox)(
     lambda x, lmbda, out: out / (1 + lmbda * x),
     lambda x, lmbda, out: out * x * x * power_slope(lmbda * x),
 )
-rule.scalar(sp.inv_boxcox1p)(
-    lambda x, lmbda, out: (out + 1) / (1 + lmbda * x),
-    lambda x, lmbda, out: (out + 1) * x * x * power_slope(lmbda * x),
+rule.scalar(sp.inv_boxcox1p)(  # where it is nearly -1, one more has lost its digits
+    lambda x, lmbda: sp.inv_boxcox(x, lmbda) / (1 + lmbda * x),
+    lambda x, lmbda: sp.inv_boxcox(x, lmbda) * x * x * power_slope(lmbda * x),
 )
 
 
