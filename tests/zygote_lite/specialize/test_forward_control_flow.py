@@ -99,3 +99,18 @@ def test_both_modes_give_the_slope(functions, outer):
             assert math.isclose(dy, 2 * expected, rel_tol=1e-6, abs_tol=1e-7), (inner, x)
         (d,) = gradient(f, x)
         assert math.isclose(2 * d, np.real(dy), rel_tol=1e-12), inner
+
+
+def test_the_tangent_of_a_python_number_is_one_where_an_item_of_an_array_moves():
+    def f(x, v, n):
+        c = math.exp(v[0] * x)
+        for _ in range(n):
+            if c > 0.5:
+                c = c * 0.5
+        return c
+
+    v = np.array([0.2, 1.0])
+    with testing.compared():
+        y, dy = jvp(f, (0.9, v, 3), (1.0, v, None))
+    assert type(y) is type(dy) is float
+    np.testing.assert_allclose(dy, y * (0.2 + 0.2 * 0.9))

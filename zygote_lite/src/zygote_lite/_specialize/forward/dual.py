@@ -221,8 +221,17 @@ class Dual(OperationRules):
                 d = self.of(source)
             if d is None or (target.is_array and not (d.is_array or d.is_constant)):
                 d = self.zero(target if source.is_constant else source)
-            node.pairs.append((self.tangents[target], d))
+            node.pairs.append((self.tangents[target], self.as_number_of(d, self.tangents[target])))
         self.builder.out.append(node)
+
+    def as_number_of(self, d: Value, variable: Value) -> Value:
+        """Return a tangent as a number of the classes that a variable holds."""
+        if not (isinstance(d.fact, Scalar) and isinstance(variable.fact, Scalar)):
+            return d
+        if d.is_constant or d.fact.classes <= variable.fact.classes or may_be_complex(d.fact):
+            return d
+        result = Result(Scalar(frozenset((float,))), float(d.sample))
+        return self.builder.write(result, float, [d], {}).target
 
     def of_result(self, y: Value) -> Value:
         """Return the tangent of the value of a function, whose arrays share memory with nothing."""
