@@ -7,7 +7,7 @@ from scipy.linalg import expm
 
 from rules_scipy.shared.steps.choosing import long_steps
 from tests.rules_scipy.tiers import compare
-from zygote_lite import NoRuleError, grad, gradient, hessian
+from zygote_lite import NoRuleError, grad, gradient, hessian, jvp
 
 C = np.array([1.3, 0.2, 0.7])
 TIMES = np.array([0.04, 0.2, 0.5])
@@ -97,8 +97,11 @@ def test_second_derivatives_of_coarse_steps(name):
 
 def test_second_derivatives_of_other_methods_are_refused():
     f = lambda c: si.solve_ivp(of(c), (0, 0.1), [1.0, 0.5], "BDF").y[0, -1]
-    with pytest.raises(NoRuleError, match="second derivatives of solutions by RK23"):
-        hessian(f)(C)
+    for f in (f, lambda c: si.odeint(of(c), c[:2], TIMES, tfirst=True, rtol=1e-9)[-1, 0]):
+        with pytest.raises(NoRuleError, match="second derivatives and tangents of solutions by"):
+            hessian(f)(C)
+        with pytest.raises(NoRuleError, match="second derivatives and tangents of solutions by"):
+            jvp(f, (C,), (C,))
 
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])

@@ -29,6 +29,12 @@ def called(made, **options):
     return np.sum(W * made(AT, **options) ** 2)
 
 
+def along(points, u=None, k=3):
+    tck, at = si.splprep(points, u=u, s=0, k=k)
+    x, y = si.splev([0.2, 0.7], tck)
+    return np.sum(W[:2] * x * y**2) + np.sum(at**2)
+
+
 def both(t):
     made = si.LSQUnivariateSpline(X, Y, t)
     return called(made) + np.sum(made.get_coeffs() ** 2) + np.sum(made.get_knots())
@@ -52,6 +58,9 @@ CASES = {
     "spalde": (lambda t: np.sum(W * np.sin(si.spalde(1.2, (t, Y, 3)))), KNOTS),
     "to powers": (lambda c: np.sum(W * si.PPoly.from_spline(
         si.BSpline(KNOTS, c, 3))(AT) ** 2), Y),
+    "curve": (along, np.stack([X, Y])),
+    "curve, degree 2": (lambda p: along([p[0], p[1]], k=2), np.stack([X, Y])),
+    "curve, its parameter": (lambda u: along([X, Y], u), X / 3.3),
     "interpolated": (lambda x: called(si.InterpolatedUnivariateSpline(x, Y)), X),
     "interpolated, degree 2": (lambda x: called(si.InterpolatedUnivariateSpline(x, Y, k=2)), X),
     "interpolated, held": (lambda x: called(si.InterpolatedUnivariateSpline(x, Y, ext=3)), X),

@@ -101,6 +101,7 @@ def _(ad, given):
     f, t, args, first = given["func"], given["t"], given["args"], np.ravel(vector(given["y0"]))
     asked, begin = [], 0 if given["tfirst"] else 1
     note = asked.append
+    without_second(f, t, first, args)
 
     def noting(*xs):
         note(xs[begin])
@@ -109,7 +110,6 @@ def _(ad, given):
     y, info = si.odeint(**{**given, "func": noting, "full_output": True})
     done = is_whole(info)
     if done:
-        without_second(f, t, first, args)
         read = as_vector if given["tfirst"] else value_first
         rate = rate_of(ad, f, args, read)
         rtol, atol = (
@@ -257,7 +257,8 @@ def without_second(*given):
 @rule(without_second)
 def _(*given):
     raise NotImplementedError(
-        "scipy.integrate has second derivatives of solutions by RK23, RK45 and DOP853 only"
+        "scipy.integrate has second derivatives and tangents of solutions by RK23, RK45 and "
+        "DOP853 only"
     )
 
 

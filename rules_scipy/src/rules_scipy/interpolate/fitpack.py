@@ -223,6 +223,55 @@ def _(made, given):
     return pullback
 
 
+@solver(rule, _fitpack_impl.splprep, by=("x", "u"), with_ad=False)
+def _(made, given):
+    if given["s"] != 0 or given["t"] is not None or given["task"] or given["per"]:
+        raise NotImplementedError(
+            "scipy.interpolate.splprep has a rule for curves that interpolate (s=0), and are not "
+            "periodic"
+        )
+    if given["ub"] is not None or given["ue"] is not None:
+        raise NotImplementedError("scipy.interpolate.splprep has a rule without ub and ue")
+    (t, c, k), u = made[0] if given["full_output"] else made
+    x, c = np.transpose(given["x"]), np.transpose(c)
+
+    def pullback(dmade):
+        if given["full_output"]:
+            (dmade,) = entries_of(dmade, si.splprep, True, (0,))
+        dtck, du = (None, None) if dmade is None else dmade
+        dt, dc, _ = (None, None, None) if dtck is None else dtck
+        dc = [None] * c.shape[1] if dc is None else dc
+        columns = [np.zeros(len(c)) if d is None else d[: len(c)] for d in dc]
+        dvalues, _, _, dplaces, dknots = pull_interpolation(t, k, c, u, np.stack(columns, axis=1))
+        dknots = dknots if dt is None else dknots + dt
+        dplaces = dplaces + not_a_knot(len(u), k).pull(dknots, len(u))
+        dplaces = dplaces if du is None else dplaces + du
+        if given["u"] is None:
+            dvalues = dvalues + of_lengths(x, u, dplaces)
+        return {"x": project(dvalues.T, given["x"]), "u": like_or_none(dplaces, given["u"])}
+
+    return pullback
+
+
+def of_lengths(x, u, du):
+    """Return the cotangents of points from those of the lengths of a line through them.
+
+    The lengths `u` are parts of the whole.
+    """
+    steps = np.diff(x, axis=0)
+    sizes = np.linalg.norm(steps, axis=1)
+    whole = np.sum(sizes)
+    dsizes = (np.cumsum(du[:0:-1])[::-1] - np.sum(du * u)) / whole
+    moved = steps * (dsizes / sizes)[:, None]
+    none = np.zeros((1, x.shape[1]))
+    return np.concatenate([none, moved]) - np.concatenate([moved, none])
+
+
+def like_or_none(dx, x):
+    """Return the cotangent of an argument that SciPy reads as a vector, if it was given."""
+    return None if x is None else like(dx, x)
+
+
 def of_class(cls, smooths=False):
     """Declare the rule for making a spline of a class."""
     fits = cls is si.LSQUnivariateSpline
