@@ -238,13 +238,7 @@ def _walk(
             if issubclass(type(x), np.ndarray):
                 if id(owner_of(x)) in active:
                     yield owner_of(x)
-                elif isinstance(owner_of(x).base, np.nditer):
-                    stack += owner_of(x).base.operands
-                elif x.dtype.hasobject and x.dtype.names is None:
-                    seen[id(x)] = x
-                    stack += x.flat[: LIMIT + 1].tolist()
-                if type(x) is not np.ndarray:
-                    stack.append(dict_of(x))
+                _put_parts_of_array(active, x, stack, seen)
             elif not issubclass(type(x), np.generic | Number):
                 if id(x) in active:
                     yield x
@@ -265,18 +259,39 @@ def _walk(
             held, named = held_and_named(x)
             stack += held
             by_name += named
-        elif kind == SET:
-            stack += type_in_c(x).__iter__(x)
-        elif kind in (LIST, TUPLE):
-            items = x if type(x) in _BUILTIN_CONTAINERS else [*type_in_c(x).__iter__(x)]
-            if not _NUMBERS.issuperset(map(type, items)):
-                stack += items
-            if type(x).__flags__ & HEAPTYPE:
-                stack += [value for _, value in entries_of(x)]
         else:
-            stack += _entries_in(x)
+            _put_items(x, kind, stack)
         if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _BUILTIN_CONTAINERS:
             stack += (dict_of(x) or {}).values()
             stack.append(getattr(x, "default_factory", None))
         if type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
             stack.append(type(x))
+
+
+def _put_parts_of_array(
+    active: dict[int, Any], x: Any, stack: list[Any], seen: dict[int, Any]
+) -> None:
+    """Put on the stack what an array holds: objects, its own attributes, operands of `nditer`."""
+    owner = owner_of(x)
+    if id(owner) not in active:
+        if isinstance(owner.base, np.nditer):
+            stack += owner.base.operands
+        elif x.dtype.hasobject and x.dtype.names is None:
+            seen[id(x)] = x
+            stack += x.flat[: LIMIT + 1].tolist()
+    if type(x) is not np.ndarray:
+        stack.append(dict_of(x))
+
+
+def _put_items(x: Any, kind: int, stack: list[Any]) -> None:
+    """Put on the stack the items of a container, and what an object holds."""
+    if kind == SET:
+        stack += type_in_c(x).__iter__(x)
+    elif kind in (LIST, TUPLE):
+        items = x if type(x) in _BUILTIN_CONTAINERS else [*type_in_c(x).__iter__(x)]
+        if not _NUMBERS.issuperset(map(type, items)):
+            stack += items
+        if type(x).__flags__ & HEAPTYPE:
+            stack += [value for _, value in entries_of(x)]
+    else:
+        stack += _entries_in(x)

@@ -99,20 +99,7 @@ def written(
     found = [d for d in gradients.values() if d is not None]
     copies = [*builder.copies.values()]
     results = [*([] if result is None else [result]), *found, *copies]
-    drop_dead(forward, reverse, results)
-    leave_out_copies(forward, reverse, results)
-    if not (compiled or builder.strong):
-        gather_factors(builder, forward, reverse, results)
-        take_signs(builder, reverse, results)
-    if compiled:
-        compute_early(reverse)
-    else:
-        hoist(forward)
-    outside = keep_records(forward, reverse, builder.name, backward.silent)
-    if compiled:
-        prepare([*forward, *reverse])
-    if not compiled and parameter is None:  # a pullback may be called again
-        reuse_memory([*forward, *reverse], results)
+    outside = _run_passes(forward, backward, results, compiled, parameter is not None)
     writer = (CompiledWriter if compiled else Writer)(builder.name)
     writer.bound |= inputs.named
     writer.count([forward, reverse], results)
@@ -140,19 +127,8 @@ def written(
         writer.line(*[f"{' = '.join(unset)} = None"] * bool(unset))
     writer.block(forward)
     values = [] if result is None else [writer.expression(result)]
-    if inner and parameter is not None:
-        those = f"({', '.join(kept)}{',' * (len(kept) == 1)})"
-        residuals = writer.namer("kept")
-        writer.line(f"return {values[0]}, {those}")
-        writer.depth = 0
-        writer.line("", f"def {inner}({residuals}, {parameter.name}):")
-        writer.depth = 1
-        writer.line(f"{those} = {residuals}")
-    elif parameter is not None:
-        writer.line("", f"def back({parameter.name}):")
-        writer.depth = 2
-        if parameter.items is not None:
-            writer.line(*_taken_apart(writer, parameter.name, parameter))
+    if parameter is not None:
+        _begin_pullback(writer, parameter, inner, values, kept)
     _rename(writer, forward, outside, result)
     if builder.poles and reverse and not compiled:
         writer.line('with np.errstate(all="ignore"):')
@@ -176,6 +152,50 @@ def written(
         {*found} if inputs.functions else telling(reverse, found), exact, structured, without_none,
         [*builder.copies],
     )  # fmt: skip
+
+
+def _run_passes(
+    forward: list[Node], backward: Backward, results: list[Value], compiled: bool, is_pullback: bool
+) -> list[Value]:
+    """Run the passes over both directions, in their order; return what the reverse pass reads."""
+    builder, reverse = backward.builder, backward.out
+    drop_dead(forward, reverse, results)
+    leave_out_copies(forward, reverse, results)
+    if not (compiled or builder.strong):
+        gather_factors(builder, forward, reverse, results)
+        take_signs(builder, reverse, results)
+    if compiled:
+        compute_early(reverse)
+    else:
+        hoist(forward)
+    outside = keep_records(forward, reverse, builder.name, backward.silent)
+    if compiled:
+        prepare([*forward, *reverse])
+    if not compiled and not is_pullback:  # a pullback may be called again
+        reuse_memory([*forward, *reverse], results)
+    return outside
+
+
+def _begin_pullback(
+    writer: Writer, parameter: Value, inner: str, values: list[str], kept: list[str]
+) -> None:
+    """Write the first lines of the pullback: a closure, or the function `inner` beside the first.
+
+    The closure reads the residuals (`kept`) from the function around it; `inner` is given them.
+    """
+    if inner:
+        those = f"({', '.join(kept)}{',' * (len(kept) == 1)})"
+        residuals = writer.namer("kept")
+        writer.line(f"return {values[0]}, {those}")
+        writer.depth = 0
+        writer.line("", f"def {inner}({residuals}, {parameter.name}):")
+        writer.depth = 1
+        writer.line(f"{those} = {residuals}")
+        return
+    writer.line("", f"def back({parameter.name}):")
+    writer.depth = 2
+    if parameter.items is not None:
+        writer.line(*_taken_apart(writer, parameter.name, parameter))
 
 
 def _set_on_some_paths(forward: list[Node], names: list[str]) -> list[str]:

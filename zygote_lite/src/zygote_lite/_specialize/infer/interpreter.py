@@ -162,17 +162,8 @@ class Interpreter(Builder):
             case ir.Call(_, target, ir.Intrinsic("exit_context"), [manager, raised]):
                 error = self.atom(raised, env)
                 env[target] = _contexts.leave(self, self.atom(manager, env), error)
-            case ir.Call(_, target, function, arguments, keywords):
-                xs = [self.atom(x, env) for x in arguments]
-                kws = {name: self.atom(x, env) for name, x in keywords}
-                stem = stem_of(target) if target != ir.DISCARD else ""
-                f = self.atom(function, env)
-                by_name = not isinstance(function, ir.Intrinsic)
-                of = None if by_name or not xs[0].is_array else IN_PLACE.get(f.sample)
-                f = f if of is None else constant(of.function)
-                env[target] = own_result(self, self.call(f, xs, kws, stem))
-                if of is not None:
-                    env[target] = changed(self, xs[0], env[target], target, env)
+            case ir.Call():
+                self.called(s, env)
             case ir.Apply(_, target, function, arguments, keywords):
                 given, named = self.atom(arguments, env), [self.atom(x, env) for x in keywords]
                 if given.items is None or not all(map(_dicts.is_dict, named)):
@@ -218,20 +209,7 @@ class Interpreter(Builder):
             case ir.While(_, _, _, body, _):
                 return loop_while(self, s, body, env, after)
             case ir.Break():
-                names, ends, objects = self.breaks[-1]
-                now = End({**env, **self.places(objects)}, self.tables())
-                own = [x for name, x in now.items() if name in names]
-                hold_all(self, [*own, *self.places_changed(objects).values()])
-                ends.append(now)
-                pairs = [
-                    pair for name, phi in names.items() if name in now
-                    for pair in moves_to(phi, now[name])
-                ]  # fmt: skip
-                self.note_moved([source for _, source in pairs])
-                assert self.loop is not None
-                self.out.append(Record(self.origin, self.loop))
-                self.out.append(Moves(self.origin, pairs))
-                self.out.append(Stop(self.origin))
+                self.leave_loop(env)
                 return None
             case ir.Raise():
                 raise_error(self, s, env)
@@ -241,6 +219,36 @@ class Interpreter(Builder):
                     f"it has a statement of the kind {type(s).__name__.lower()}"
                 )
         return env
+
+    def called(self, s: ir.Call, env: Env) -> None:
+        """Write a call; an operator that changes an array writes to it."""
+        xs = [self.atom(x, env) for x in s.arguments]
+        kws = {name: self.atom(x, env) for name, x in s.keywords}
+        stem = stem_of(s.target) if s.target != ir.DISCARD else ""
+        f = self.atom(s.function, env)
+        by_name = not isinstance(s.function, ir.Intrinsic)
+        of = None if by_name or not xs[0].is_array else IN_PLACE.get(f.sample)
+        f = f if of is None else constant(of.function)
+        env[s.target] = own_result(self, self.call(f, xs, kws, stem))
+        if of is not None:
+            env[s.target] = changed(self, xs[0], env[s.target], s.target, env)
+
+    def leave_loop(self, env: Env) -> None:
+        """Write a `break`: what the variables of the loop are by then, and the stop."""
+        names, ends, objects = self.breaks[-1]
+        now = End({**env, **self.places(objects)}, self.tables())
+        own = [x for name, x in now.items() if name in names]
+        hold_all(self, [*own, *self.places_changed(objects).values()])
+        ends.append(now)
+        pairs = [
+            pair for name, phi in names.items() if name in now
+            for pair in moves_to(phi, now[name])
+        ]  # fmt: skip
+        self.note_moved([source for _, source in pairs])
+        assert self.loop is not None
+        self.out.append(Record(self.origin, self.loop))
+        self.out.append(Moves(self.origin, pairs))
+        self.out.append(Stop(self.origin))
 
     def tried(self, s: Attempt, env: Env, after: set[str]) -> Env | None:
         """Write a statement with what follows it, or, where it always raises, what handles that."""
