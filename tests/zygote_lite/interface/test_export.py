@@ -300,6 +300,8 @@ def test_lists_of_any_length():
             run(*given)
     with pytest.raises(ValueError, match="twice"):
         run(row, [row])
+    with pytest.raises(TypeError, match=r"expected .*: list of float; .*: list of lists of float"):
+        run(xs, 3.0)
 
 
 def test_an_item_of_a_list_may_have_a_gradient_of_zero():
