@@ -20,6 +20,7 @@ _OF_LIBRARIES = {
     "jax": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",
     "jaxlib": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",
     "tensorflow": "a tensor of TensorFlow carries no gradient here: pass `.numpy()` of it",
+    "numba.typed": "what is in a list or dict of numba.typed has no gradient: use one of Python",
     "numba": "Numba has compiled this function: call the Python function that it was made of",
 }
 _PARAMETERS = ("x", "y", "z", "u", "v", "w")
@@ -183,5 +184,6 @@ def hint_on_library(operands: Any, found: types.TracebackType | None) -> str | N
     modules = [type(x).__module__ for x in operands]
     modules += [x.__module__ for x in operands if isinstance(x, types.FunctionType)]
     modules += [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(found)]
-    hints = [_OF_LIBRARIES.get(str(module).partition(".")[0]) for module in modules]
+    parts = [str(module).split(".") for module in modules]
+    hints = [_OF_LIBRARIES.get(".".join(names[:n])) for n in (2, 1) for names in parts]
     return next(filter(None, hints), None)
