@@ -418,3 +418,46 @@ def test_dicts_keep_their_order(host, kind):
     y, back = rrule(f, 3.0)
     assert list(y) == (["a", "b"] if kind is dict and host[1] is jnp else ["b", "a"])
     assert back({"b": 1.0, "a": 10.0})[1] == 61.0
+
+
+def test_gradients_of_tangents(host):
+    """A gradient, a Hessian and a tangent of `jvp`, beside those of the same formula in NumPy."""
+    numpy, xp = host
+    x, w, u, v = np.array([[0.3, 0.7], [1.5, -0.2], [0.5, 0.25], [1.0, -2.0]])
+
+    def formula(xp):
+        return lambda x, w: xp.sum(xp.sin(x * w) * x)
+
+    def derivatives(f):
+        def along(x, w):
+            return jvp(lambda x, w: f(x, w) ** 2, (x, w), (v, u))[1]
+
+        def slope(x):
+            return jvp(lambda x: f(x, 2 * x), (x,), (np.sin(x),))[1]
+
+        yield from gradient(along, x, w)
+        yield grad(slope)(x)
+        yield hessian(slope)(x)
+        yield jvp(slope, (x,), (u,))[1]
+
+    for _ in range(3):
+        for found, want in zip(
+            derivatives(numpy(formula(xp))), derivatives(formula(np)), strict=True
+        ):
+            np.testing.assert_allclose(found, want, rtol=1e-10, atol=1e-12)
+
+
+def test_a_gradient_of_a_tangent_by_a_module_that_is_wrapped_inside():
+    model, v = network(), np.array([[1.0, -2.0]])
+
+    def along(model, x):
+        return np.sum(jvp(lambda x: rules_torch.numpy(model)(x), (x,), (v,))[1])
+
+    x = np.array([[0.3, 0.7]])
+    dmodel, dx = gradient(along, model, x)
+    t = torch.tensor(x, requires_grad=True)
+    torch.autograd.functional.jvp(model, t, torch.tensor(v), create_graph=True)[1].sum().backward()
+    np.testing.assert_allclose(dx, t.grad, rtol=1e-10)
+    assert dmodel["2.bias"] is None  # the tangent does not depend on it
+    for name, p in [*model.named_parameters()][:-1]:
+        np.testing.assert_allclose(dmodel[name], p.grad, rtol=1e-10)

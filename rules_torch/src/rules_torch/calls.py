@@ -281,6 +281,7 @@ def record(f, *xs, **options):
     return f.record(*xs, **options)
 
 
+@rule(Numpy)  # for gradients of gradients, which go into the rule of `numpy`
 @rule(rules_torch.numpy)
 def _(f: torch.nn.Module):
     return Numpy(f), lambda dy: (None if dy is None else dy.f,)

@@ -240,8 +240,8 @@ def pull_text(
 
 def _is_quantity(x: Any) -> bool:
     """Return whether an option may be a number that is differentiated: no choice, as of axes."""
-    if type(x) in (tuple, list):
-        return any(map(_is_quantity, x))
+    if type(x) in (tuple, list, dict):
+        return any(map(_is_quantity, x.values() if type(x) is dict else x))
     return kind_of(x) != INERT and not isinstance(x, int | np.integer)
 
 
