@@ -98,7 +98,7 @@ def _is_installed_class(cls: type) -> bool:
 
 
 def _used_of(values: list[Any], named: set[str]) -> list[Any]:
-    """Return what is used of classes and objects of libraries, by code that names attributes.
+    """Return the functions and fields of classes and objects of libraries that code uses by name.
 
     A library has methods that print or draw random numbers beside those that are called. A class
     with a rule is what its author says.

@@ -136,7 +136,7 @@ class BatchReverse:
         return found
 
     def answered(self, leaves: Leaves) -> Any:
-        """Return what is found for the leaves, in the form of the arguments."""
+        """Return the derivatives by the leaves, in the form of the arguments."""
         found = [_filled(self.forms[n], leaves) for n in self.active.numbers]
         return found[0] if self.active.is_single else tuple(found)
 

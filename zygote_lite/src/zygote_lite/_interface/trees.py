@@ -70,7 +70,7 @@ class TreeWalk:
         self.known: dict[int, Any] = {}
 
     def new(self, x: Any, rest: tuple[Any, ...], path: tuple[str, ...] = ()) -> Any:
-        """Return what is made of a tree, at a path of the whole."""
+        """Return the tree of the results for a tree, which stands at a path of the whole."""
         if self.frozen and path and (path[-1] in self.frozen or ".".join(path) in self.frozen):
             return None if self.cotangent else x
         if self.is_leaf(x):

@@ -1,4 +1,4 @@
-"""What is known of functions without Python source: what they write, read, return and call.
+"""Traits of functions without Python source: what they write, read, return and call.
 
 Both paths to a gradient read this table. It tells of effects and of memory, and of no derivative.
 Each trait of a function is declared once; a function may have several.
@@ -225,7 +225,7 @@ _NUMBER = frozenset(("__index__", "__int__", "__float__", "__complex__", "__bool
 _CLASS = frozenset(("__instancecheck__", "__subclasscheck__"))
 _ATTRIBUTE = frozenset(("__getattr__", "__getattribute__"))
 SPREAD = _ITERATE | _NUMBER
-"""What is called of a value that is spread over an array."""
+"""Methods that NumPy calls to spread a value over an array."""
 SPECIAL_METHODS = frozenset((
     *_ATTRIBUTE, *_COMPARE, *_ITERATE, *_HASH, *_TEXT, *_NUMBER, *_CLASS,
     "__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__",

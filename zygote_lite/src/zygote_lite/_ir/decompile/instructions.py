@@ -140,7 +140,7 @@ def _one(x: dis.Instruction, name: str, value: Any) -> list[Instruction]:
 
 
 def _branch(x: dis.Instruction) -> Instruction:
-    """Return what goes on at one of two places; `value` says what it tests, and what it keeps."""
+    """Return a jump to one of two targets; `value` says what it tests, and what it keeps."""
     effects = [dis.stack_effect(x.opcode, x.arg, jump=jump) for jump in (False, True)]
     name = x.opname
     if name in ("FOR_ITER", "SEND"):

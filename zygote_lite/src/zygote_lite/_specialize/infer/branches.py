@@ -103,7 +103,7 @@ _OF_PATHS = {
 
 
 class PathState:
-    """What is known before a branch or a loop, to begin it once more."""
+    """Hold the state of inference before a branch or a loop, to begin it once more."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder, self.attempt, self.tables = builder, builder.attempt(), builder.tables()

@@ -46,7 +46,7 @@ _OFTEN_VIEWS = {np.reshape, np.ndarray.reshape, np.ravel, np.ndarray.ravel}
 
 @dataclass(eq=False)
 class Memory:
-    """What is known of the memory that the code writes to.
+    """Record which arrays of the code may share memory.
 
     Attributes:
         classes: for arrays that variables take from each other, one that stands for all.

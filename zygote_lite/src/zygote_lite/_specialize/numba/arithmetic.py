@@ -144,4 +144,4 @@ COMPILED: dict[Any, dict[str, Any]] = {
     **{f: {FLOAT: checked(f)} for f in COSTLY},
     math.fmod: {FLOAT: checked(np.fmod)},  # Numba does not know the first
 }
-"""What is compiled in the place of a function of numbers, by the kind of its result."""
+"""The functions that Numba compiles in the place of functions of numbers, by the result's kind."""

@@ -1,4 +1,4 @@
-"""What is known of what containers hold that the code makes, and changes, as it runs.
+"""The contents of containers that the code makes and changes as it runs: slots and keys.
 
 Such a list, dict, deque or tuple is an object of the code: any variable, and any other container,
 may hold it. All containers that one variable may hold share their contents.

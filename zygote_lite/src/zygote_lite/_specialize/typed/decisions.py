@@ -1,4 +1,4 @@
-"""What is known of a result without running the code: identities, classes, lengths and kinds."""
+"""Decide calls without running the code: identities, classes, lengths and kinds."""
 
 import abc
 import enum

@@ -87,7 +87,7 @@ def frame_of(x: Value, lowered: Lowered, env: Env) -> Frame:
 
 @dataclass
 class Rest:
-    """What is left of a block."""
+    """Hold the statements of a block that have not run yet."""
 
     body: Block
     at: int
