@@ -21,10 +21,12 @@ def is_disabled(name: str, distribution: str) -> bool:
 
 def warn_of_unknown(points: list[EntryPoint]) -> None:
     """Warn of names in RULESCORE_DISABLE that switch nothing off: a typo would go unseen."""
+    given = os.environ.get("RULESCORE_DISABLE", "").split(",")
+    if given == [""]:
+        return  # the name of a distribution is read from a file
     known = {"", "*"}
     for point in points:
         known |= {_normal(point.name), _normal(point.dist.name if point.dist else "")}
-    given = os.environ.get("RULESCORE_DISABLE", "").split(",")
     unknown = [name.strip() for name in given if _normal(name) not in known]
     if unknown:
         installed = ", ".join(point.name for point in points) or "none"
