@@ -21,13 +21,19 @@ specialized_only = testing.transformed_only
 
 
 def outcome(call):
-    """Return what comes of a call: its value, or the class and text of its error."""
+    """Return what comes of a call: its value, or the class and text of its error.
+
+    Of an error that begins with the line of the call itself, the text is without that.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             return "value", call()
         except Exception as error:
-            return "error", type(error), str(error)
+            text, code = str(error), call.__code__
+            here = {f"{code.co_filename}:{line}: " for _, _, line in code.co_lines()}
+            place = next(filter(text.startswith, here), "")
+            return "error", type(error), text.removeprefix(place)
 
 
 def generic(f, xs, argnums):
