@@ -1,10 +1,10 @@
-"""Attributes that came through the `__dict__` of an object, and are then given a constant."""
+"""Attributes that come through a dict: that of an object, or the items of a dict that is one."""
 
 import copy
 
 import pytest
 
-from zygote_lite import testing, value_and_grad
+from zygote_lite import gradient, testing, value_and_grad
 
 
 class Pair:
@@ -46,3 +46,19 @@ def test_a_constant_replaces_what_came_through_the_dict(f):
     slope = (f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6
     with testing.recorded_only():
         assert value_and_grad(f)(1.5) == pytest.approx((f(1.5), slope))
+
+
+class Open(dict):
+    """A dict whose items are attributes, by functions in C under other names."""
+
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+
+
+def test_attributes_that_are_items_of_a_dict():
+    def f(x):
+        found = Open(b=x)
+        found.a = x * x
+        return found.a * found["a"] + found.b
+
+    assert gradient(f, 2.0) == (4 * 2.0**3 + 1.0,)
