@@ -148,23 +148,3 @@ def test_the_globals_are_those_of_the_function_alone():
     for _ in range(4):
         gradient(counts_inside, 2.0)
     assert CALLS == 8
-
-
-def adds_a_call(x):
-    global CALLS
-    CALLS += 1
-    return x * CALLS
-
-
-def of_two_calls(x):
-    y = adds_a_call(x)
-    return y * adds_a_call(x)
-
-
-def test_globals_that_a_function_called_inside_assigns_are_set_when_all_is_answered():
-    globals().update(AT_FIRST)
-    assert testing.why_recorded(of_two_calls, 2.0) is None
-    globals().update(AT_FIRST)
-    for k in range(1, 5):  # CALLS is 2 k - 1, then 2 k
-        assert gradient(of_two_calls, 2.0)[0] == pytest.approx(4.0 * (2 * k - 1) * 2 * k)
-        assert CALLS == 2 * k
