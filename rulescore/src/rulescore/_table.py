@@ -34,6 +34,7 @@ _functions: dict[Any, Primitive] = {}  # by identity: functions need not be hash
 _instances: dict[type, Primitive] = {}
 _resolved_types: dict[type, list[Primitive]] = {}
 _plain: dict[type, bool] = {}  # types of functions that no rule of instances is for
+_by_code: dict[CodeType | None, list[Primitive]] = {}  # filled when it is first asked for
 _others: dict[Any, Primitive] = {}  # forward and batching rules, by their kind and function
 _generation = 0
 _load: Callable[[], None] | None = None  # set by _plugins: loads them at the first look-up
@@ -318,10 +319,20 @@ def rules_of(f: Any) -> list[Rule]:
         f: the function, the object, or the class that constructs one; or a code object, for the
             rules of all functions that have it.
     """
-    if type(f) is CodeType:
-        every = [rule for primitive in [*_functions.values()] for rule in primitive.rules]
-        return [rule for rule in every if getattr(rule.function, "__code__", None) is f]
-    return [rule for primitive in primitives_of(f) for rule in primitive.rules]
+    primitives = _with_code(f) if type(f) is CodeType else primitives_of(f)
+    return [rule for primitive in primitives for rule in primitive.rules]
+
+
+def _with_code(code: CodeType) -> list[Primitive]:
+    """Return those of the functions that have this code object."""
+    known = _by_code
+    if not known:
+        found: dict[CodeType | None, list[Primitive]] = {}
+        for primitive in _functions.values():
+            own = getattr(primitive.rules[0].function, "__code__", None)
+            found.setdefault(own, []).append(primitive)
+        known.update(found)
+    return known.get(code, [])
 
 
 def place_in(rule: Rule) -> Any:
@@ -341,7 +352,7 @@ def entries_at(place: Any) -> tuple[Entry, ...]:
 
 def replace(entries: dict[Any, tuple[Entry, ...]]) -> None:
     """Put a new table in the place of the old one, with these rules at these places."""
-    global _functions, _instances, _resolved_types, _plain, _others, _generation
+    global _functions, _instances, _resolved_types, _plain, _by_code, _others, _generation
     functions, instances = dict(_functions), dict(_instances)
     for place, those in entries.items():
         table: dict[Any, Primitive] = instances if isinstance(place, type) else functions
@@ -350,7 +361,7 @@ def replace(entries: dict[Any, tuple[Entry, ...]]) -> None:
         else:
             table.pop(place, None)
     _functions, _instances = functions, instances
-    _resolved_types, _plain, _others = {}, {}, {}
+    _resolved_types, _plain, _by_code, _others = {}, {}, {}, {}
     _generation += 1
     for forget in _told:
         forget()
