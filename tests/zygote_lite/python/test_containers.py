@@ -171,3 +171,31 @@ def test_a_flat_iterator_as_the_argument():
         return next(it) * next(it)
 
     np.testing.assert_allclose(gradient(f, x.flat)[0], [0.0, 0.7, 0.6])
+
+
+def _written_behind(x):
+    a = x.copy()
+    flat = a.flat
+    flat[2] = x[0] * 2
+    first = flat[2] ** 2
+    a[2] = x[1]
+    return first * flat[2] + np.sum(flat[1:3]) * np.array(flat)[0]
+
+
+def _left_and_taken_up(x):
+    flat, total = x.flat, 0.0
+    for v in flat:
+        total += v * v
+        if v > 0.5:
+            break
+    for v in flat:
+        total += v * 3
+    return total + sum(flat)
+
+
+@pytest.mark.parametrize("f", [_written_behind, _left_and_taken_up])
+def test_a_flat_iterator_that_is_kept_has_what_the_array_has_now(f):
+    x, h = np.array([0.3, 0.6, -0.7, 1.1]), 1e-6
+    expected = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(4)]
+    for _ in range(3):
+        np.testing.assert_allclose(grad(f)(x), expected, rtol=1e-6, atol=1e-8)

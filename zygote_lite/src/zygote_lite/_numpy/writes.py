@@ -27,7 +27,7 @@ from zygote_lite._cotangents.registry import (
     UndoOnly,
     ValueAndPullback,
 )
-from zygote_lite._cotangents.run import current_store
+from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.refusal import text_refusal
@@ -163,8 +163,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
 
 @handlers.desugared(operator.getitem, of=np.flatiter)
 def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
-    if not isinstance(x, np.flatiter) or nodes[1] is not None:
+    if not isinstance(x, np.flatiter):
         return None
+    if nodes[1] is not None and id(owner_of(x.base)) not in (state.written or {}):
+        return None  # the iterator still stands for what it was made of
     flat, at = tape.call((None, None), np.ravel, x.base)
     return tape.call((None, at, nodes[2]), operator.getitem, flat, index)
 

@@ -58,8 +58,8 @@ def way_to_iterate(x: Any) -> Any:
             return way
     if isinstance(x, np.ndarray) and x.ndim:
         return iterate_sequence
-    if isinstance(x, np.flatiter) and x.index == 0 and x.base.flags.c_contiguous:
-        return lambda x: iterate_sequence(flat_entries(x))
+    if isinstance(x, np.flatiter) and x.base.flags.c_contiguous:
+        return iterate_flat
     if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
         raise TypeError(f"'{type(x).__name__}' object is not iterable")
     return iterate_elements
@@ -344,6 +344,12 @@ def flat_entries(x: Any) -> Any:
 
 
 handlers.structural(flat_entries)(lambda flags, x: (flat_entries(x), lambda dy: (None, dy)))
+
+
+def iterate_flat(x: Any) -> Any:
+    """Yield what is left of a flat iterator, which goes on where it was left."""
+    while x.index < len(x):
+        yield next(x)
 
 
 def native_iterator(x: Any) -> Any:
