@@ -133,6 +133,13 @@ def test_is_transformed_and_right(f, choices):
     programs.assert_transformed(f, choices, tuple(range(count)), tolerance=1e-6)
 
 
+@pytest.mark.parametrize("join", [np.r_, np.c_])
+def test_nothing_to_join_is_the_error_of_numpy(join):
+    for _ in range(4):
+        with pytest.raises(ValueError, match="at least one array"):
+            value_and_grad(lambda x: np.sum(join[()] * x))(np.ones(3))
+
+
 def test_each_length_has_code_of_its_own():
     testing.forget(fitted)
     with testing.transformed_only():

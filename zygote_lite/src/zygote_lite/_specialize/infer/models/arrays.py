@@ -124,7 +124,7 @@ def joined_by_index(builder: Builder, by: Value, index: Value) -> Value:
         given = [*map(constant, index.sample)] if index.items is None else index.items
     parts = [_part_to_join(builder, x) for x in given]
     axes = {len(x.fact.axes) if isinstance(x.fact, ArrayOf) else 0 for x in parts}
-    if by.sample is _COLUMNS and max(axes) <= _OF_TABLE:
+    if by.sample is _COLUMNS and max(axes, default=0) <= _OF_TABLE:
         return builder.apply(np.column_stack, [structure(tuple, parts)])
     if by.sample is not _ROWS or len(axes - {0}) > 1 or (0 in axes and max(axes) > 1):
         raise NotSupported.ITEM("`np.r_` or `np.c_` is given arrays of different numbers of axes")
