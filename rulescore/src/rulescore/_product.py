@@ -33,9 +33,9 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
         if (
             x.dtype is dtype is partial.dtype
             and x.shape == shape == partial.shape
+            and shape
             and dtype.kind == "f"
-            and dy.size <= MANY
-            and isfinite(vdot(partial, partial))
+            and is_finite(partial)
         ):
             return dy * partial
     if kind is float:

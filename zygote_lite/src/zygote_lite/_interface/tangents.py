@@ -3,15 +3,17 @@
 import functools
 import weakref
 from collections.abc import Callable, Sequence
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from rulescore import find_frule, frule, plugins
+from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
 from zygote_lite._ir.frames import entry, keep_users_frames
+from zygote_lite._ir.places import is_installed, is_library
 from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run, refused_inside
 from zygote_lite._nested.tangents import (
     Pushforward,
@@ -130,8 +132,10 @@ def _by_forward_rule(f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
     It is `None` where there is none, or where the tape knows better: at poles, for errors, and for
     what is no float and no array of floats.
     """
+    if not _is_of_a_library(f):
+        return None  # it may have effects, which are to happen once
     rule = find_frule(f, *xs)
-    if rule is None or rule.kind == "constant" or isinstance(f, MethodType):
+    if rule is None or rule.kind == "constant":
         return None
     if isinstance(getattr(f, "__self__", None), np.random.RandomState | np.random.Generator):
         return None  # it would draw twice
@@ -150,6 +154,15 @@ def _by_forward_rule(f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
     if not all(map(_is_of_floats, y if isinstance(y, tuple) else (y,))):
         return None
     return (y, own_buffers(dy, (dxs, xs, y))) if is_finite_answer(dy) else None
+
+
+def _is_of_a_library(f: Any) -> bool:
+    code = getattr(f, "__code__", None)
+    if code is None:
+        return not type(f).__flags__ & HEAPTYPE
+    return type(f) is FunctionType and (
+        is_installed(code.co_filename) or is_library(code.co_filename)
+    )
 
 
 def _is_of_floats(x: Any) -> bool:

@@ -22,6 +22,7 @@ from zygote_lite._cotangents.registry import BY_CODE, Handlers, NodeId, Nodes, T
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.places import name_of, place_of, where
+from zygote_lite._nested.gradients import inside_run
 from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.guards import LARGE_PRODUCT, is_finite, vdot
@@ -184,6 +185,7 @@ def finite_cotangents(back: Any, y: Any, dy: Any) -> tuple[Any, ...] | None:
     return found if _are_finite(found) else None
 
 
+@inside_run  # a tape around, which records this code, need not record the test
 def _are_finite(found: tuple[Any, ...]) -> bool:
     """Return whether all cotangents are finite: their sizes together are, if nothing overflows."""
     size = 0.0
