@@ -99,6 +99,19 @@ def test_vectorized_functions_are_called_for_each_entry(name):
     np.testing.assert_allclose([grad(f)(X) for _ in range(3)][-1], want, rtol=1e-6)
 
 
+def test_vectorized_functions_run_once_for_each_entry(capfd):
+    @numba.vectorize
+    def told(x):
+        print("one")
+        return x * x
+
+    for _ in range(3):
+        told(X)
+        plain = capfd.readouterr().out
+        np.testing.assert_allclose(grad(lambda x: np.sum(told(x)))(X), 2 * X)
+        assert capfd.readouterr().out == plain == "one\n" * len(X)
+
+
 def test_a_rule_for_a_compiled_function_is_its_derivative():
     @numba.njit
     def f(x):

@@ -110,7 +110,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced 
     if python is not None and python.__module__.startswith("numba.typed."):
         raise refused_holder(python)  # a method calls itself there, by the code that it stands for
     if python is not None and compiled_by_numba(f) is None and any(map(np.ndim, xs)):
-        python = np.vectorize(python, otypes=[f(*xs).dtype])  # of the entries: no first one decides
+        none = [np.ravel(x)[:0] if np.ndim(x) else x for x in xs]  # no entry runs twice
+        python = np.vectorize(python, otypes=[f(*none).dtype])  # and no first one decides
     if python is not None:
         return tape.call(nodes, python, *xs, **kws)
     call = inspect.getattr_static(type(f), "__call__", None)
