@@ -99,6 +99,9 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda v: spl.svds(matrix(v), 1, **START)[0][0, 0], eye)
     with pytest.raises(DifferentiationError, match="has no rule for M"):
         gradient(lambda v: np.real(spl.eigs(matrix(v), 2, sp.eye_array(N))[0][0]), DATA)
+    definite, options = 9 * sp.eye_array(N), {"sigma": 4.0, "mode": "buckling"}
+    with pytest.raises(DifferentiationError, match="no rule for mode"):
+        gradient(lambda v: spl.eigsh(symmetric(v) + definite, 2, **options)[0][0], DATA)
 
 
 MOVES = np.cos(np.add.outer(np.arange(5.0), np.arange(5.0)))

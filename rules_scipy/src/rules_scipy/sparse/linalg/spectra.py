@@ -74,6 +74,11 @@ def generalized(A, k, M, with_vectors, options):
 
 def in_order(a, k, m, with_vectors, options):
     """Return what `eigsh` gives, and its values and vectors in that order."""
+    if options.get("mode") == "buckling":
+        raise NotImplementedError(
+            'scipy.sparse.linalg.eigsh has no rule for mode="buckling", whose vectors have another '
+            "length"
+        )
     w, v = spl.eigsh(a, k, m, **options)
     if with_vectors:
         return (w, v), w, v
