@@ -34,7 +34,7 @@ def _(a: np.ndarray, axis=0, *, keepdims=False):
         mean, dmean = (restored(v, a, axis, keepdims) for v in (y, dy))
         lost = np.isnan(mean) | (mean == 0)
         ratios = np.where(lost, 0.0, mean) / np.where(lost, 1.0, a)
-        return (project(dmean * ratios**2 * (mean.size / a.size), a),)
+        return (project(dmean * np.conj(ratios**2) * (mean.size / a.size), a),)
 
     return y, pullback
 
@@ -48,7 +48,7 @@ def _(a: np.ndarray, axis=0, bias=True, *, keepdims=False):
         n, z, second, third, _ = moments(a, axis, whole)
         scale = 3 / n if bias or n <= 2 else 3 / n * np.sqrt((n - 1) * n) / (n - 2)
         slopes = (z**2 - second - third * z / second) / second**1.5
-        return (project(dwhole * np.where(np.isnan(whole), 0.0, slopes * scale), a),)
+        return (project(dwhole * np.where(np.isnan(whole), 0.0, np.conj(slopes) * scale), a),)
 
     return y, pullback
 
@@ -62,7 +62,7 @@ def _(a: np.ndarray, axis=0, fisher=True, bias=True, *, keepdims=False):
         n, z, second, third, fourth = moments(a, axis, whole)
         scale = 4 / n if bias or n <= 3 else 4 / n * (n * n - 1) / ((n - 2) * (n - 3))
         slopes = (z**3 - third - fourth * z / second) / second**2
-        return (project(dwhole * np.where(np.isnan(whole), 0.0, slopes * scale), a),)
+        return (project(dwhole * np.where(np.isnan(whole), 0.0, np.conj(slopes) * scale), a),)
 
     return y, pullback
 

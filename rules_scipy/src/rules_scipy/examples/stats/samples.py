@@ -12,7 +12,7 @@ for f in (stats.gmean, stats.hmean, stats.skew, stats.kurtosis):
     rule.example(f, TABLE, axis=1)
     rule.example(f, TABLE, axis=None, keepdims=True)
     rule.example(f, TABLE, axis=(0, 1))
-rule.example(stats.gmean, X + 0.5j * X[::-1])
+    rule.example(f, X + 0.5j * X[::-1])
 rule.example(stats.skew, X, bias=False)
 rule.example(stats.kurtosis, TABLE, 1, False, False)
 rule.example(stats.kurtosis, X[:3], bias=False)
