@@ -199,3 +199,37 @@ def test_a_flat_iterator_that_is_kept_has_what_the_array_has_now(f):
     expected = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(4)]
     for _ in range(3):
         np.testing.assert_allclose(grad(f)(x), expected, rtol=1e-6, atol=1e-8)
+
+
+MEMO = {}
+
+
+def remembered(x):
+    if (1, x) not in MEMO:
+        MEMO[1, x] = x * x
+    return MEMO[1, x]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: sum(second for _, second in {(1, x): 5.0}),
+        lambda x: sum(first for (first,), _ in dict.fromkeys([((x,), 1)])),
+        remembered,
+    ],
+    ids=["items", "fromkeys", "memo"],
+)
+def test_a_key_that_is_a_tuple_with_a_differentiated_number_is_refused(f):
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match="a key of a dict carries no gradient"):
+            gradient(f, 3.0)
+
+
+def test_tuples_of_constants_and_integers_are_keys():
+    def f(x):
+        table = {(1, 0.5): x}
+        for k in range(3):
+            table[k, int(x)] = x * k
+        return table[1, 0.5] * table[2, 3] + len({(x, 1.0)})
+
+    assert [gradient(f, 3.0) for _ in range(3)] == [(12.0,)] * 3
