@@ -67,18 +67,18 @@ def _is_compared_in_c(key: Any) -> bool:
 
 def refuse_active_key(key: Any, flag: Any) -> None:
     """Refuse a key that a gradient would have to pass through; integers are names, not numbers."""
-    if _is_quantity(key, flag):
+    if _holds_active_number(key, flag):
         raise Fault.NO_PLACE(
             f"{where()}: a key of a dict carries no gradient, and this one depends on what is "
             "differentiated; keep the number among the values"
         )
 
 
-def _is_quantity(key: Any, flag: Any) -> bool:
+def _holds_active_number(key: Any, flag: Any) -> bool:
     """Return whether a key is an active number but an integer, or a tuple that holds one."""
     if flag and type(key) is tuple:
         flags = flag if isinstance(flag, TupleNode) else (flag,) * len(key)
-        return any(map(_is_quantity, key, flags))
+        return any(map(_holds_active_number, key, flags))
     return bool(flag) and kind_of(key) == VALUE and not isinstance(key, int | np.integer)
 
 
