@@ -178,3 +178,22 @@ def test_no_gradient_passes_through_seeds_and_generators():
         found = gradient(f, 0.7, 3, random.Random(5))
         assert abs(found[0] - slope) < 1e-12
         assert found[2] is None
+
+
+def test_options_in_a_dict_leave_constant_arguments_constant():
+    def scaled(points, values, factor=1.0):
+        raise AssertionError("it has a rule")
+
+    rules = RuleSet("of a test")
+
+    @rules(scaled, refuses={"points": "they are places"})
+    def _(points: object, values: float, factor=1.0):
+        return values * factor, lambda dy: (None, dy * factor)
+
+    rules.register()
+    try:
+        for options in ({}, {"factor": 3.0}):
+            slope = options.get("factor", 1.0)
+            assert gradient(lambda x: scaled(X, x, **options), 2.0) == (slope,)
+    finally:
+        rules.unregister()

@@ -16,7 +16,7 @@ from zygote_lite._activity.classes import bind_method, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, note_outside
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import TUPLE, kind_of
-from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
 from zygote_lite._ir.intrinsics import (
     apply,
     frame_refusal,
@@ -52,10 +52,13 @@ def invoked(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any
 
 @handlers.desugared(apply)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, *keywords: Any) -> Traced:
-    arguments, at = tape.call((None, nodes[2]), tuple, xs)
-    parts = [None if kind_of(x) > TUPLE and not reaches_active(x) else
-             tape.call((None, at, None), operator.getitem, arguments, i)[1]
-             for i, x in enumerate(arguments)]  # fmt: skip
+    if type(nodes[2]) is TupleNode and type(xs) is tuple:
+        arguments, parts = xs, [*nodes[2]]
+    else:
+        arguments, at = tape.call((None, nodes[2]), tuple, xs)
+        parts = [None if kind_of(x) > TUPLE and not reaches_active(x) else
+                 tape.call((None, at, None), operator.getitem, arguments, i)[1]
+                 for i, x in enumerate(arguments)]  # fmt: skip
     join_keywords(f, keywords)
     named = {name: tape.call((None, node, None), operator.getitem, kws, name)
              for kws, node in zip(keywords, nodes[3:], strict=True) for name in kws}  # fmt: skip
