@@ -11,6 +11,7 @@ from rulescore import RuleSet, accumulate, rrule
 from tests.zygote_lite.nested.programs import PROGRAMS
 from zygote_lite import (
     DifferentiationError,
+    NoRuleError,
     check_gradient,
     explain,
     grad,
@@ -352,3 +353,27 @@ def test_errors_inside_are_those_outside(f, told):
     for derivative in (grad(f), lambda x: jvp(f, (x,), (1.0,))):
         with pytest.raises((TypeError, DifferentiationError), match=told):
             derivative(0.5)
+
+
+def test_what_a_rule_refuses_names_the_line_in_second_derivatives_and_tangents():
+    def shifted(x, how="up"):
+        return x + 1.0
+
+    rules = RuleSet("of a test")
+
+    @rules(shifted)
+    def _(x: float, how="up"):
+        if how != "up":
+            raise NotImplementedError(f"shifted has no rule for how={how!r}")
+        return x + 1.0, lambda dy: (dy,)
+
+    def f(x):
+        return shifted(x, how="down") * x
+
+    rules.register()
+    try:
+        for derivative in (gradient, lambda f, x: hvp(f)(x, 1.0), lambda f, x: jvp(f, (x,), (x,))):
+            with pytest.raises(NoRuleError, match=r"test_gradients\.py:\d+: shifted has no rule"):
+                derivative(f, 2.0)
+    finally:
+        rules.unregister()

@@ -28,7 +28,7 @@ from zygote_lite._nested.pair import inner_of, outer_of, pair
 from zygote_lite._nested.pullbacks import back_of_general, back_of_linear, back_of_scalar
 from zygote_lite._nested.store import NestedStore
 from zygote_lite._numpy.writes import add_at, check_kinds, read_copy, winning, write_array
-from zygote_lite._tape.rules import naming_line, needed_of, plan_rule, pull_text
+from zygote_lite._tape.rules import naming_line, needed_of, plan_rule, pull_text, raise_refusal
 from zygote_lite._tape.tape import Tape, handed_in
 from zygote_lite.errors import Fault
 
@@ -186,7 +186,10 @@ class NestedTape(Tape):
             given = (f, *arguments) if rule.kind == "instance" else arguments
             at_given = (nodes[0] and nodes[0].outer, *at) if rule.kind == "instance" else at
             flags = (None, *at_given, *(None for _ in options))
-            result, both = self.outer.call(flags, rule.body, *given, **options)
+            try:
+                result, both = self.outer.call(flags, rule.body, *given, **options)
+            except NotImplementedError as error:
+                raise_refusal(error, rule, f, arguments, options)
             y, node = self.outer.call((None, both, None), operator.getitem, result, 0)
             pullback, at_back = self.outer.call((None, both, None), operator.getitem, result, 1)
             if rule.kind == "general":

@@ -1,7 +1,7 @@
 """A call by its rule: which rule answers, with which arguments and options, and its pullback."""
 
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -84,10 +84,17 @@ def _apply(
         applied: tuple[Any, Any] = rule(f, *arguments, **options)
         return applied
     except NotImplementedError as error:
-        if rule.needs_ad:
-            raise  # it may be the user's own
-        raise_own_error(f, arguments, options)
-        raise option_refusal(error) from error
+        raise_refusal(error, rule, f, arguments, options)
+
+
+def raise_refusal(
+    error: NotImplementedError, rule: Any, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> NoReturn:
+    """Raise what a rule raised that does not take a call, with the place of the call."""
+    if rule.needs_ad:
+        raise error  # it may be the user's own
+    raise_own_error(f, xs, kws)
+    raise option_refusal(error) from error
 
 
 def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
