@@ -596,6 +596,9 @@ def kept_flat(x):
     flat, turned = a.flat, a.T.flat
     a[0, 1] = x[0]
     flat[2] = x[1]
+    repeated = np.ones((2, 3, 2))
+    repeated.flat, repeated[1].flat = x[:2], np.outer(x[:2], x[1:])
+    a += repeated[1, 0, 1]
     return flat[1] * 2.0 + turned[1] * 3.0 + np.sum(flat[1:3]) * x[2]
 
 

@@ -176,7 +176,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
     if not isinstance(x, np.ndarray) or name not in ("real", "imag", "flat"):
         return None
     part, at = tape.call((None, nodes[1], None), getattr, x, name)
-    return tape.call((None, at, None, nodes[3]), operator.setitem, part, ..., value)
+    node = nodes[3]
+    if name == "flat" and np.ndim(value) and np.shape(value) != (x.size,):  # it is repeated
+        value, node = tape.call((None, node, None), np.resize, value, x.size)
+    return tape.call((None, at, None, node), operator.setitem, part, ..., value)
 
 
 def _copied_index(index: Any) -> Any:
