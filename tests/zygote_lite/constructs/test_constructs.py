@@ -2,6 +2,7 @@
 
 import copy
 import linecache
+import sys
 import types
 
 import pytest
@@ -116,6 +117,8 @@ def test_the_page_is_what_the_cases_make():
     page, made = PAGE.read_text().splitlines(), table_of_constructs(reasons).splitlines()
     assert len(page) == len(made)
     others = {a for a, b in zip(page, made, strict=True) if a != b}
+    if sys.version_info >= (3, 12):  # there `astuple` asks a set of types, and is recorded
+        others = {row for row in others if "#dataclasses_taken_apart" not in row}
     assert not others, "write it anew: python -m tests.zygote_lite.constructs.table"
 
 
