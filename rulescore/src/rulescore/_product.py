@@ -28,16 +28,6 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     if partial is None:
         return None
     kind = type(x)
-    if kind is np.ndarray is type(dy) is type(partial):
-        dtype, shape = dy.dtype, dy.shape
-        if (
-            x.dtype is dtype is partial.dtype
-            and x.shape == shape == partial.shape
-            and shape
-            and dtype.kind == "f"
-            and is_finite(partial)
-        ):
-            return dy * partial
     if kind is float:
         if type(dy) in REAL and type(partial) in _FACTOR:
             return float(dy * partial) if dy else 0.0

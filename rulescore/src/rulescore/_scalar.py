@@ -141,15 +141,6 @@ def _of_some(
     needed: Any,
 ) -> tuple[Any, ...]:
     """Return the cotangents of the arguments that are needed, and `None` for the others."""
-    if rule.partials is None and needed.count(True) == 1:
-        i = needed.index(True)
-        partials = rule.body(*_given(rule, xs, out))
-        if type(partials) is tuple and len(partials) == len(xs) > 1 and i:
-            if type(dy) is np.ndarray:
-                _refuse_other_shape(dy, primals)
-            found = [None] * len(needed)
-            found[i] = pull(dy, partials[i - 1], primals[i - 1], primals)
-            return tuple(found)
     return _pulled(_partials(rule, xs, out, needed[1:]), dy, primals)
 
 

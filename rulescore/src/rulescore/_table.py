@@ -34,7 +34,7 @@ _functions: dict[Any, Primitive] = {}  # by identity: functions need not be hash
 _instances: dict[type, Primitive] = {}
 _resolved_types: dict[type, list[Primitive]] = {}
 _plain: dict[type, bool] = {}  # types of functions that no rule of instances is for
-_by_code: dict[CodeType | None, list[Primitive]] = {}  # filled when it is first asked for
+_by_code: dict[CodeType, list[Primitive]] = {}  # filled when it is first asked for
 _others: dict[Any, Primitive] = {}  # forward and batching rules, by their kind and function
 _generation = 0
 _load: Callable[[], None] | None = None  # set by _plugins: loads them at the first look-up
@@ -327,10 +327,11 @@ def _with_code(code: CodeType) -> list[Primitive]:
     """Return those of the functions that have this code object."""
     known = _by_code
     if not known:
-        found: dict[CodeType | None, list[Primitive]] = {}
+        found: dict[CodeType, list[Primitive]] = {}
         for primitive in _functions.values():
             own = getattr(primitive.rules[0].function, "__code__", None)
-            found.setdefault(own, []).append(primitive)
+            if own is not None:
+                found.setdefault(own, []).append(primitive)
         known.update(found)
     return known.get(code, [])
 

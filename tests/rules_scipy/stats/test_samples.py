@@ -16,7 +16,6 @@ def test_examples(example):
 
 
 EDGES = {
-    "a zero": np.array([0.0, 2.0, 1.0]),
     "a nan": np.array([np.nan, 2.0, 1.0]),
     "one": np.array([2.0]),
     "all alike": np.full(4, 0.7),
@@ -34,6 +33,25 @@ def test_edges_are_those_of_the_python(f, name):
     expected = outcome(lambda x: f(x, nan_policy="propagate"), x)  # which no rule takes
     np.testing.assert_allclose(found, expected, rtol=1e-5 if x.dtype == np.float32 else 1e-10)
     assert found.dtype == expected.dtype
+
+
+def test_means_that_are_zero():
+    rows = np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 1.0], [3.0, 2.0, 1.0]])
+
+    def by_forward_differences(f, i, h=1e-9):
+        steps = np.eye(3) * h
+        return [(f(rows[i] + step) - f(rows[i])) / h for step in steps]
+
+    found = grad(lambda a: np.sum(stats.hmean(a, axis=1)))(rows)
+    expected = [by_forward_differences(stats.hmean, i) for i in range(3)]
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+    found = grad(lambda a: np.sum(stats.gmean(a, axis=1)))(rows)
+    np.testing.assert_array_equal(found[0], [np.inf, 0.0, 0.0])  # that of x ** (1 / 3)
+    np.testing.assert_array_equal(found[1], np.zeros(3))
+    expected = by_forward_differences(stats.gmean, 2)
+    np.testing.assert_allclose(found[2], expected, rtol=1e-5)
+    assert grad(stats.gmean)(np.zeros(1)) == grad(stats.hmean)(np.zeros(1)) == [1.0]
 
 
 def outcome(f, x):

@@ -340,7 +340,6 @@ for f in OUTER:
 
 def declare_unbound(name):
     """Declare the rule of a method of ufuncs that is given the ufunc: that of the method itself."""
-
     operands = 2 if name == "outer" else 1
 
     @rule(getattr(np.ufunc, name))
@@ -355,8 +354,10 @@ def declare_unbound(name):
 
         def pullback(dy):
             _, *dxs = back(dy)
-            found = [unstacked(dx, x) for dx, x in zip(dxs, xs[:operands], strict=False)]
-            return None, *found, *dxs[operands:]
+            for i, x in enumerate(xs[:operands]):
+                if arrays[i] is not x:
+                    dxs[i] = unstacked(dxs[i], x)
+            return None, *dxs
 
         return y, pullback
 

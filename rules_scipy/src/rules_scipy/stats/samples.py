@@ -2,7 +2,7 @@
 
 Their own Python first looks for what may be asked of it; these are the formulas, for the usual
 options. With other options (weights, other policies on nan) that Python is differentiated. Where
-the value is nan, or a mean is zero, the gradient is zero, as that Python's is.
+the value is nan, the gradient is zero.
 """
 
 import numpy as np
@@ -13,30 +13,32 @@ from rulescore import RuleSet, project
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.samples")
 
 
-@rule(stats.gmean)
-def _(a: np.ndarray, axis=0, *, keepdims=False):
-    y = stats.gmean(a, axis, keepdims=keepdims)
+def declare_mean(function, power, at_zero):
+    """Declare a mean of `n` entries, whose slopes are `(mean / a) ** power / n`.
 
-    def pullback(dy):
-        mean, dmean = (restored(v, a, axis, keepdims) for v in (y, dy))
-        lost = np.isnan(mean) | (mean == 0)
-        slopes = np.where(lost, 0.0, mean) / np.where(lost, 1.0, a) * (mean.size / a.size)
-        return (project(dmean * np.conj(slopes), a),)
+    A mean is zero where an entry is. Then the slope is `at_zero(n)` at the only zero, where
+    there is one, and zero elsewhere.
+    """
 
-    return y, pullback
+    @rule(function)
+    def _(a: np.ndarray, axis=0, *, keepdims=False):
+        y = function(a, axis, keepdims=keepdims)
+
+        def pullback(dy):
+            mean, dmean = (restored(v, a, axis, keepdims) for v in (y, dy))
+            n = a.size / mean.size
+            regular = (mean != 0) & ~np.isnan(mean)
+            slopes = (np.where(regular, mean, 0.0) / np.where(regular, a, 1.0)) ** power / n
+            zeros = a == 0
+            alone = zeros & (np.sum(zeros, axis, keepdims=True) == 1) & (mean == 0) & (dmean != 0)
+            slopes = np.where(alone, at_zero(n), np.conj(slopes))
+            return (project(dmean * slopes, a),)
+
+        return y, pullback
 
 
-@rule(stats.hmean)
-def _(a: np.ndarray, axis=0, *, keepdims=False):
-    y = stats.hmean(a, axis, keepdims=keepdims)
-
-    def pullback(dy):
-        mean, dmean = (restored(v, a, axis, keepdims) for v in (y, dy))
-        lost = np.isnan(mean) | (mean == 0)
-        ratios = np.where(lost, 0.0, mean) / np.where(lost, 1.0, a)
-        return (project(dmean * np.conj(ratios**2) * (mean.size / a.size), a),)
-
-    return y, pullback
+declare_mean(stats.gmean, 1, lambda n: 1.0 if n == 1 else np.inf)
+declare_mean(stats.hmean, 2, lambda n: n)
 
 
 @rule(stats.skew)
