@@ -62,6 +62,10 @@ OTHERS = {
     "autograd": "autograd", "JAX": "jax", "PyTorch": "torch", "pandas": "pandas",
     "dask": "distributed",
 }  # fmt: skip
+BROUGHT = {  # by Python, and by `pip install "zygote_lite[all]"`
+    *sys.stdlib_module_names,
+    *("numpy", "scipy", "rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite"),
+}
 FENCE = re.compile(
     r"(?m)^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?[^\n]*\n(?P<text>.*?)^```$"
     r"(?:\n+(?:^```text\n(?P<printed>.*?)^```$|(?P<indented>(?:^(?: {4}[^\n]*)?\n)+)))?",
@@ -201,6 +205,19 @@ def test_every_block_of_python_is_found():
             assert not title or title.endswith(".py") or title in {*OTHERS, "zygote_lite"}, (
                 f"{name}: {title}"
             )
+
+
+@pytest.mark.parametrize("name", PAGES, ids=str)
+def test_a_page_says_how_to_install_what_it_imports(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    blocks = [fence for fence in FENCE.finditer(text) if fence["language"] == "python"]
+    trees = [ast.parse(fence["text"]) for fence in blocks]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    found |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    beside = {*re.findall(r'"(\w+)\.py"', text)}  # files that the page writes
+    for imported in {name.partition(".")[0] for name in found} - BROUGHT - beside:
+        assert re.search(rf"pip install [^`\n]*\b(rules_)?{imported}\b", text), imported
 
 
 def test_the_front_page_has_the_figures_of_the_benchmarks():
