@@ -226,6 +226,9 @@ def wrong_effects(f, choices, numbers):
             random.setstate(before[1])
             given, out = copy.deepcopy(xs), io.StringIO()
             f.__globals__.update({name: x + k for name, x in effect_programs.GLOBALS.items()})
+            shared = f.__globals__.get("SHARED")
+            if shared is not None:
+                vars(shared).update(vars(given_programs.fresh()))
             with contextlib.redirect_stdout(out):
                 try:
                     y = call(*given)
@@ -235,7 +238,7 @@ def wrong_effects(f, choices, numbers):
                 except Exception as error:
                     y = repr(error)
             states = [x.bit_generator.state for x in given if isinstance(x, np.random.Generator)]
-            states += [f.__globals__[name] for name in effect_programs.GLOBALS]
+            states += [shared, *(f.__globals__[name] for name in effect_programs.GLOBALS)]
             left = [x for x in given if not isinstance(x, np.random.Generator)]
             after = repr((hash(repr((np.random.get_state(), random.getstate(), states))), left))
             found.append((y, out.getvalue(), after))

@@ -1,6 +1,7 @@
 """Transformed code changes the lists, dicts and objects that it is given, as the program does."""
 
 import copy
+import math
 import warnings
 
 import numpy as np
@@ -324,3 +325,67 @@ def test_an_object_that_is_assigned_to_has_a_gradient():
 
             np.testing.assert_allclose(d.w, slopes(of_w, Model().w), rtol=1e-5)
             np.testing.assert_allclose(dx, slopes(f, 0.5, floating(Model())), rtol=1e-5)
+
+
+class Shared:
+    def __init__(self):
+        self.scale, self.calls = 0.5, 0
+
+
+SHARED = Shared()
+
+
+def met_in_a_branch(x):
+    if x[0] > 0:
+        SHARED.scale = 5.0
+    else:
+        return x[1] * SHARED.scale
+    return x[0] * SHARED.scale
+
+
+def met_in_a_loop(x):
+    for i in range(int(x[2])):
+        SHARED.calls += 1
+        SHARED.scale = SHARED.scale * 1.5 + i
+    return x[0] * SHARED.scale + SHARED.calls
+
+
+def met_before_a_stop(x):
+    while True:
+        SHARED.scale += 1.0
+        if SHARED.scale > x[0] + 3.0:
+            break
+        SHARED.calls += 1
+    return x[0] * SHARED.scale
+
+
+def met_in_try(x):
+    try:
+        SHARED.scale = math.sqrt(x[0])
+    except ValueError:
+        SHARED.calls += 7
+    return x[0] * SHARED.scale + x[1] * SHARED.calls
+
+
+def met_in_calls(x, n=3):
+    SHARED.scale *= 1.5
+    return x[0] * SHARED.scale if n == 0 else met_in_calls(x * 0.5, n - 1) + x[1]
+
+
+@pytest.mark.parametrize(
+    "f", [met_in_a_branch, met_in_a_loop, met_before_a_stop, met_in_try, met_in_calls]
+)
+def test_an_object_that_a_path_meets_first_has_what_it_had_at_entry(f):
+    def fresh(x):
+        vars(SHARED).update(scale=0.5, calls=0)
+        return f(x)
+
+    y = X + 0.25
+    for x in [y, y, y, -y, y * [1, 1, 0.1], y * [1, 1, 2]]:
+        want, kept = fresh(x), dict(vars(SHARED))
+        slope = slopes(fresh, x)
+        vars(SHARED).update(scale=0.5, calls=0)
+        value, gradient = value_and_grad(f)(x)
+        assert (value, vars(SHARED)) == (want, kept)
+        np.testing.assert_allclose(gradient, slope, rtol=1e-4, atol=1e-5)
+    assert testing.why_recorded(f, X) is None or f is met_in_calls

@@ -1,7 +1,7 @@
 """Random programs that change what they are given: lists, dicts and attributes of objects.
 
 They append and pop, write and delete items, in loops and branches, read what was written before,
-raise after a change, and change what is reached from another list.
+raise after a change, and change what is reached from another list, and a global object.
 """
 
 import random
@@ -23,6 +23,7 @@ CHANGES = (
     "o.n += 1", "o.w = {v}", "o.w += s", "o.v = o.v * {v}", "o.last = s", "s = s + o.bump({v})",
     "o.new = {v}", "o.half = {v}", "h.append(h.pop(0))", 'p["h"][0] = {v}',
     "h.clear(); h.extend([x, {v}])", "h.sort()",
+    "SHARED.n += 1", "SHARED.w = {v}", "SHARED.w += s", "s = s * SHARED.w",
 )  # fmt: skip
 
 
@@ -54,6 +55,11 @@ class Thing:
         self.n += 1
         self.w = self.w + x
         return self.w
+
+
+def fresh():
+    """Return a global object as it is before each call."""
+    return Thing(0.5, np.ones(2))
 
 
 def program(seed):
@@ -93,7 +99,7 @@ def statement(source, depth, kept):
 
 def load(seed):
     """Return the function of a number."""
-    return texts.load(program(seed), f"<program on what is given {seed}>", np=np)
+    return texts.load(program(seed), f"<program on what is given {seed}>", np=np, SHARED=fresh())
 
 
 def arguments(seed):

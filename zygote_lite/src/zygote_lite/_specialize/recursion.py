@@ -61,6 +61,8 @@ def define_recursive(
             continue
         except Unreached:
             break
+        if builder.adopted:  # each call would begin with what these have when the code is entered
+            raise NotSupported.RECURSION(f"{f.name} uses an object whose attributes are assigned")
         if not (
             (result.is_scalar and not may_be_complex(result.fact))
             or (isinstance(result.fact, ArrayOf) and result.fact.dtype.kind == "f")

@@ -75,11 +75,17 @@ def repeat(
     builder.grown.append({})
     while True:
         builder.origin = origin
-        used = set(builder.used)
+        used, met = set(builder.used), len(tables)
         written, mark = dict(builder.written), len(builder.changed)
         loop, ends, phis = _turn(
             builder, counter, body, env, after, carried, forms, start, tables, is_first
         )
+        if len(tables) > met:  # objects from outside, of which attributes are to be carried, too
+            builder.go_back_to(tables)
+            env |= builder.places(tables)
+            builder.free_names(used)
+            builder.written = written
+            continue
         more, lost = _attributes_carried(builder, env, ends, carried, forms)
         kept = {name: form for name, form in forms.items() if name not in lost}
         found = _joined_ends(builder, kept, ends, [name for name in carried if name not in lost])

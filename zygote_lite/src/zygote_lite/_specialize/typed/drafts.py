@@ -165,6 +165,7 @@ class Draft:
         self.given_as: dict[Value, tuple[Value, str]] = {}
         self.adopted: dict[str, Value] = {}  # given objects that are assigned to
         self.at_entry: Tables = {}  # of these, the attributes that they have at entry
+        self.earlier: list[Tables] = []  # what `tables` has returned
         self.top: list[Node] = self.out  # the block of the function itself
         self.resized: list[Any] = []  # of those that get another length
         self.plain = False  # in the body of a rule, through which no gradient passes
@@ -192,7 +193,15 @@ class Draft:
 
     def tables(self) -> Tables:
         """Return the attributes that the objects made inside have now."""
-        return {x: x.fields for x in self.objects if x.fields is not None}
+        self.earlier.append({x: x.fields for x in self.objects if x.fields is not None})
+        return self.earlier[-1]
+
+    def adopt(self, x: Value, fields: dict[str, Value]) -> None:
+        """Follow the attributes of a given object, which had these wherever it was not met yet."""
+        x.fields = self.at_entry[x] = fields
+        self.objects.append(x)
+        for tables in self.earlier:
+            tables[x] = fields
 
     def go_back_to(self, tables: Tables) -> None:
         """Give objects the attributes back that they had."""
@@ -265,6 +274,9 @@ class Draft:
         del self.changed[changed:], self.walked[walked:]
         for name, value in kept.items():
             setattr(self, name, copy.copy(value))
+        for tables in self.earlier:
+            for x in tables.keys() - self.objects:
+                del tables[x]
 
     def settle_home(self, x: Value) -> None:
         """Note that a list or a dict is made here: it may be changed in this block."""

@@ -31,9 +31,7 @@ def known_once(builder: Builder, x: Value) -> Value:
             raise Unsound.WRITES_TO_GIVEN("it assigns attributes of an object with two names")
         builder.adopted[x.where] = x
         names = [name for name in vars(x.sample) if (id(x.sample), name) in builder.own]
-        x.fields = {name: _at_entry(builder, x, name) for name in names}
-        builder.at_entry[x] = x.fields
-        builder.objects.append(x)
+        builder.adopt(x, {name: _at_entry(builder, x, name) for name in names})
     return builder.adopted[x.where]
 
 
