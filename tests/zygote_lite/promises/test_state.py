@@ -1,6 +1,8 @@
 """What is changed after a pullback has saved it, by code that no gradient passes through."""
 
+import array
 import contextlib
+import ctypes
 import heapq
 import random
 
@@ -391,3 +393,46 @@ def test_methods_that_build_on_those_of_a_builtin_class():
 
 def test_a_view_of_a_dict_shows_what_is_written_later():
     np.testing.assert_allclose(gradient(view_of_values, 0.7)[0], 1.4)
+
+
+def a_buffer(x):
+    buffer = bytearray(np.array([3.0, 4.0]).tobytes())
+    y = np.sum(x[:2] * np.frombuffer(buffer))
+    buffer[:8] = bytes(8)
+    return y
+
+
+def a_second_array_on_a_buffer(x):
+    buffer = array.array("d", [3.0, 4.0])
+    y = np.sum(x[:2] * np.asarray(buffer))
+    np.asarray(buffer)[0] = 0.0
+    return y
+
+
+def an_array_of_ctypes(x):
+    buffer = (ctypes.c_double * 2)(3.0, 4.0)
+    y = np.sum(x[:2] * np.ctypeslib.as_array(buffer))
+    buffer[0] = 0.0
+    return y
+
+
+def an_index(x):
+    at = array.array("l", [0, 1])
+    y = np.take(x, at) + x[at]
+    at.append(2)
+    at[0] = 3
+    return 1.5 * y[0] + 2.0 * y[1]
+
+
+def an_index_of_a_write(x):
+    at, y = array.array("l", [0, 1]), np.zeros(4)
+    y[at] = x[:2] * np.array([3.0, 4.0])
+    at[0] = 3
+    return np.sum(y)
+
+
+@pytest.mark.parametrize(
+    "f", [a_buffer, a_second_array_on_a_buffer, an_array_of_ctypes, an_index, an_index_of_a_write]
+)
+def test_memory_that_arrays_share_may_be_written_later(f):
+    np.testing.assert_array_equal(gradient(f, X)[0], [3.0, 4.0, 0.0, 0.0])

@@ -1,5 +1,6 @@
 """Saved values: an inactive call is simply run, but changes of what pullbacks saved are logged."""
 
+import array
 import contextlib
 import functools
 import types
@@ -14,7 +15,9 @@ from zygote_lite._cotangents.kinds import (
     DICT,
     LIST,
     OBJECT,
+    SET,
     TUPLE,
+    buffer_of,
     dict_of,
     entries_of,
     is_known_by_rule,
@@ -72,12 +75,20 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
             held = entries_of(x)
             if kind != TUPLE:
                 _save(x, len(x))
+        elif type(x) in _IN_C:
+            _save(x, len(x))
         for _, entry in held:
             if isinstance(entry, np.ndarray):
-                _save(owner_of(entry), entry.size)
+                owner = owner_of(entry)
+                _save(owner, entry.size)
+                if owner.base is not None:  # the memory of something else, which may be written
+                    _save(buffer_of(owner), entry.size)
             elif is_known_by_rule(type(entry)):
                 for array in arrays_inside(entry):
                     _save(owner_of(array), array.size)
+
+
+_IN_C = {set, bytearray, array.array}
 
 
 def _save(x: Any, size: int) -> None:
@@ -146,9 +157,12 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
 
 
 def _contents(x: Any) -> Any:
-    """Return the array, list or dict that a value is, or that has the fields of an object."""
-    if isinstance(x, np.ndarray) or kind_of(x) != OBJECT:
+    """Return the array, list, dict or set that a value is, or what has the fields of an object."""
+    kind = kind_of(x)
+    if isinstance(x, np.ndarray) or kind in (LIST, DICT, SET):
         return x
+    if kind != OBJECT or any(base.__module__ == "_ctypes" for base in type(x).__mro__):
+        return _Memory(x)
     return _Slots(x) if slot_names(type(x)) else dict_of(x)
 
 
@@ -172,21 +186,46 @@ class _Slots:
             object.__setattr__(self.of, name, value)
 
 
+class _Memory:
+    """The memory of an object written in C, which arrays may share."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def copy(self) -> bytes:
+        """Return what the memory holds now."""
+        return memoryview(self.of).tobytes()
+
+    def refill(self, old: bytes) -> None:
+        """Put back what the memory held."""
+        if memoryview(self.of).nbytes != len(old):  # no array shares it: it may grow
+            del self.of[:]
+            self.of.extend(
+                array.array(self.of.typecode, old) if hasattr(self.of, "typecode") else old
+            )
+        elif old:
+            np.frombuffer(self.of, np.uint8)[:] = np.frombuffer(old, np.uint8)
+
+
 def _is_unchanged(x: Any, old: Any) -> bool:
     if isinstance(x, np.ndarray):
         return bool(x.tobytes() == old.tobytes())
-    x = x.copy() if isinstance(x, _Slots) else x
+    x = x.copy() if isinstance(x, _Slots | _Memory) else x
+    if isinstance(x, bytes | set):
+        return bool(x == old)
     if isinstance(x, dict):
         return list(x) == list(old) and all(x[k] is old[k] for k in x)
     return len(x) == len(old) and all(a is b for a, b in zip(x, old, strict=True))
 
 
 def _refill(x: Any, old: Any) -> None:
-    if isinstance(x, _Slots):
+    if isinstance(x, _Slots | _Memory):
         x.refill(old)
         return
     x.clear()
-    x.update(old) if isinstance(x, dict) else x.extend(old)
+    x.update(old) if isinstance(x, dict | set) else x.extend(old)
 
 
 _versions: dict[int, tuple[Any, int]] = {}  # how many runs have written an array, by identity

@@ -31,6 +31,7 @@ from zygote_lite._cotangents.kinds import (
     SET,
     TUPLE,
     VALUE,
+    buffer_of,
     dict_of,
     entries_of,
     kind_of,
@@ -279,6 +280,8 @@ def _put_parts_of_array(
         elif x.dtype.hasobject and x.dtype.names is None:
             seen[id(x)] = x
             stack += x.flat[: LIMIT + 1].tolist()
+        elif owner.base is not None:
+            stack.append(buffer_of(owner))
     if type(x) is not np.ndarray:
         stack.append(dict_of(x))
 

@@ -262,6 +262,11 @@ def owner_of(x: Any) -> Any:
         x = base
 
 
+def buffer_of(owner: Any) -> Any:
+    """Return the object whose memory an array shares that does not own it."""
+    return owner.base.obj if isinstance(owner.base, memoryview) else owner.base
+
+
 def tuple_like(x: Any, entries: Iterable[Any]) -> Any:
     """Return a tuple, of the class of `x` where that is a named tuple."""
     # not by calling the class: its `__new__` may take something else

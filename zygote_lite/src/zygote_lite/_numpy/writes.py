@@ -7,6 +7,7 @@ them, so that values saved before the write are right. Arrays that are never wri
 this.
 """
 
+import array
 import operator
 import types
 from typing import Any
@@ -182,11 +183,14 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
     return tape.call((None, at, None, node), operator.setitem, part, ..., value)
 
 
+_CHANGING_INDICES = (np.ndarray, list, array.array, bytearray, memoryview)
+
+
 def _copied_index(index: Any) -> Any:
     """Return an index that later writes do not change."""
     if isinstance(index, tuple):
         return tuple(_copied_index(part) for part in index)
-    return np.copy(index) if isinstance(index, np.ndarray | list) else index
+    return np.copy(index) if isinstance(index, _CHANGING_INDICES) else index
 
 
 def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId, f: Any) -> Traced:

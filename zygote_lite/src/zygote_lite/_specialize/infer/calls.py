@@ -43,7 +43,7 @@ from zygote_lite._specialize.infer.operations import (
     asks_for_more,
     inactive,
     is_plain_constant,
-    refuse_rule_for_functions,
+    refuse_rule,
     rule_of,
     simplified,
 )
@@ -288,10 +288,14 @@ def _known_already(builder: Builder, f: Any, xs: Values, kws: Options, stem: str
 def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value:
     if f is project and len(xs) == 2 and not kws:
         return _projection.projected(builder, xs[0], xs[1])
-    if builder.follows and any(leaf.active for x in (*xs, *kws.values()) for leaf in leaves(x)):
+    operands = [*xs, *kws.values()] if builder.follows else []
+    parts = [leaf for x in operands for leaf in leaves(x)]
+    if any(x.active for x in parts):
         return active(builder, f, xs, kws, stem)
-    if builder.follows and any(isinstance(x.sample, StandIn) for x in (*xs, *kws.values())):
-        refuse_rule_for_functions(f, xs, kws)  # what is captured may be active
+    if any(isinstance(x.sample, StandIn) or x.contents is not None for x in parts) or any(
+        map(_operators.holds_object, operands)
+    ):
+        refuse_rule(f, xs, kws)  # what is captured, or contained, may be active
     return inactive(builder, f, xs, kws, stem)
 
 

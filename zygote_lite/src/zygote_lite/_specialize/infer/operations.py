@@ -39,6 +39,8 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     rule = rule_of(f, xs, kws)
     if rule is not None and any(map(_operators.holds_object, xs)):
         raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given an object")
+    if rule is not None and any(map(_holds_set, xs)):
+        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a set")
     if rule is None or (f in _GIVING_VIEWS and any(x.may_be_written for x in xs)):
         inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
@@ -69,6 +71,11 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     if rule.kind == "instance" or rule.needs_ad:
         raise asks_for_more(rule)
     return active_call(builder, rule, f, xs, kws, stem)
+
+
+def _holds_set(x: Value) -> bool:
+    """Return whether a value is a set, or a structure with one: the code never makes one."""
+    return isinstance(x.sample, set | frozenset) or any(map(_holds_set, x.items or ()))
 
 
 def _cut_off(
@@ -112,8 +119,8 @@ def asks_for_more(rule: Any) -> NotSpecializable:
     )
 
 
-def refuse_rule_for_functions(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
-    """Leave a call to the tape where a rule for functions that take functions answers.
+def refuse_rule(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
+    """Leave a call to the tape where a rule answers.
 
     The rule counts, and not the source of the function, which would be written in its place.
     """
@@ -121,7 +128,9 @@ def refuse_rule_for_functions(f: Any, xs: list[Value], kws: dict[str, Value]) ->
     if rule is not None and rule.needs_ad:
         raise asks_for_more(rule)
     if rule is not None and hasattr(f, "__code__") and not is_pure(f):
-        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a function")
+        raise NotSupported.RULE_OPERAND(
+            f"the rule {rule.signature} is given a function, an object or a container that changes"
+        )
 
 
 def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from zygote_lite._specialize.typed.structures import is_named, structure
+from zygote_lite._specialize.typed.structures import is_named, mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -36,7 +36,14 @@ def known_items(x: Value) -> list[Value] | None:
 
 
 def as_they_are_now(x: Value) -> Value:
-    """Return an operand whose lists keep the items that they have now, whatever is done to them."""
+    """Return an operand whose lists and dicts keep the items that they have now.
+
+    Whatever is done to them later, the call has been given these.
+    """
+    if type(x.sample) is dict and (x.items is not None or x.is_constant):
+        keys, values = (x.items or [])[::2], (x.items or [])[1::2]
+        pairs = zip(keys, values, strict=True)
+        return mapping({key.sample: as_they_are_now(value) for key, value in pairs})
     if x.items is None or type(x.sample) not in (tuple, list):
         return x
     items = [as_they_are_now(item) for item in x.items]
