@@ -406,6 +406,20 @@ def test_dual_code(number):
         np.testing.assert_allclose(d, expected, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("order", ["A", "K"])
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+def test_the_memory_of_the_value_decides_not_that_of_the_tangent(order, layout):
+    def f(x):
+        return np.asfortranarray(x).ravel(order) * np.arange(6.0)
+
+    x, dx = layout(np.ones((2, 3))), np.array([[1.0, 2.0, 4.0], [7.0, 11.0, 16.0]])
+    expected = dx.ravel("F") * np.arange(6.0)
+    for _ in range(3):
+        np.testing.assert_array_equal(jvp(f, (x,), (dx,))[1], expected)
+    with testing.recorded_only():
+        np.testing.assert_array_equal(jvp(f, (x,), (dx,))[1], expected)
+
+
 def test_errors_of_tangents_are_not_those_of_the_program():
     def f(x):
         try:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulescore import rrule
+from rulescore import frule, rrule
 from rulescore._naming import name_of
 from rulescore.testing import check_rrule
 
@@ -79,6 +79,8 @@ def test_orders_that_memory_decides(f, order, layout):
     x = LAYOUTS[layout]
     y, back = rrule(f, x, order)
     np.testing.assert_array_equal(back(y.copy())[1], x)
+    for dx in (np.ascontiguousarray(x), np.asfortranarray(x)):
+        np.testing.assert_array_equal(frule((None, dx, None), f, x, order), (y, y))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -88,3 +90,5 @@ def test_the_order_of_reshape_is_that_of_the_argument(f, layout):
     y, back = rrule(f, x, (2, -1), order="A")
     for dy in (np.ascontiguousarray(y), np.asfortranarray(y)):
         np.testing.assert_array_equal(back(dy)[1], x)
+    for dx in (np.ascontiguousarray(x), np.asfortranarray(x)):
+        np.testing.assert_array_equal(frule((None, dx, None), f, x, (2, -1), order="A"), (y, y))

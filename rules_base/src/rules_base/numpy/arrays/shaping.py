@@ -33,16 +33,64 @@ def _(dy, x: Array | np.generic, order="C"):
 
 def in_order(dy, x, order):
     """Return `dy` in the shape of `x`, whose memory decides what the orders "A" and "K" are."""
-    if order == "C" or order == "F":
+    order = order_of(x, order)
+    if order != "K":
         return reshaped(dy, shape_of(x), order)
+    return from_positions(dy, x, places_in_memory(x))
+
+
+def order_of(x, order):
+    """Return the order in which the entries of `x` are read, where its memory decides."""
+    if order == "C" or order == "F":
+        return order
     order = order.upper()
     if order == "A":
         order = "F" if isinstance(x, np.ndarray) and x.flags.fnc else "C"
-    if order != "K":
-        return np.reshape(np.ravel(dy, order), shape_of(x), order=order)
+    return order
+
+
+def places_in_memory(x):
+    """Return where the entries of `x` stand among all, as they follow each other in memory."""
     places = np.empty_like(x, dtype=np.intp)  # with its axes in the order of those of `x`
     places[...] = np.reshape(np.arange(places.size), places.shape)
-    return from_positions(dy, x, np.ravel(places, "K"))
+    return np.ravel(places, "K")
+
+
+def in_shape_of(dx, x, y, order):
+    """Return a tangent in the shape of `y`, its entries read in the order of those of `x`."""
+    order = order_of(x, order)
+    if order != "K":
+        return reshaped(dx, shape_of(y), order)
+    return np.ravel(dx)[places_in_memory(x)]
+
+
+@rule.forward(np.reshape)
+def _(x: Numeric, shape=None, order="C"):
+    y = np.reshape(x, shape, **named_order(order))
+    return y, (lambda dx: in_shape_of(dx, x, y, order),)
+
+
+@rule.forward(np.ndarray.reshape, np.generic.reshape)
+def _(x: Array | np.generic, *shape: object, order="C"):
+    y = x.reshape(*shape, **named_order(order))
+    return y, lambda dx, *_: in_shape_of(dx, x, y, order)
+
+
+@rule.forward(np.ravel, np.ndarray.ravel, np.generic.ravel)
+def _(x: Numeric, order="C"):
+    y = np.ravel(x, **named_order(order))
+    return y, (lambda dx: in_shape_of(dx, x, y, order),)
+
+
+@rule.forward(np.ndarray.flatten, np.generic.flatten)
+def _(x: Array | np.generic, order="C"):
+    y = x.flatten(**named_order(order))
+    return y, (lambda dx: in_shape_of(dx, x, y, order),)
+
+
+def named_order(order):
+    """Return an order as options: few libraries take the usual one."""
+    return {} if order == "C" else {"order": order}
 
 
 @rule.linear(np.transpose)

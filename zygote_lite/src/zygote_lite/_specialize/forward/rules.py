@@ -124,10 +124,12 @@ class OperationRules:
             if node.function is not operator.getitem:
                 raise NotSupported.FORWARD("an item of a list is read")
             d = self.builder.item(self.whole(node.arguments[0]), node.arguments[1])
+        elif isinstance(rule, InlinedPullback) or (
+            isinstance(rule, AdjointRule) and _forward_rule_by_hand(node) is not None
+        ):
+            d = self.by_forward_rule(node)
         elif isinstance(rule, AdjointRule):
             d = self.by_function(node, rule.rule.linear, rule.rule.shifts)
-        elif isinstance(rule, InlinedPullback):
-            d = self.by_forward_rule(node)
         elif isinstance(rule, ProjectedRule):
             return self.builder.operation(
                 node.function, [self.whole(rule.d), node.arguments[1]], fact=node.target.fact
@@ -216,14 +218,11 @@ class OperationRules:
 
     def by_forward_rule(self, node: Op) -> Value | None:
         """Write the tangent by a rule that is declared by hand: inlined, or called."""
-        f: Any = node.function
-        xs, options = node.arguments, node.keywords
-        f = f.descriptor if isinstance(f, Attribute) else f
+        f, xs, options = _callee_of(node), node.arguments, node.keywords
         if f is np.ndarray.real or f is np.ndarray.imag:  # of an array or a number
             return self.builder.operation(Attribute(f.__name__), [self.whole(xs[0])]).target
-        samples = {name: x.sample for name, x in options.items()}
-        rule = find_frule(f, *[x.sample for x in xs], **samples)
-        if rule is None or rule.kind != "forward":
+        rule = _forward_rule_by_hand(node)
+        if rule is None:
             moving = [constant(f), structure(tuple, [*xs]), structure(tuple, [*map(self.some, xs)])]
             return self.builder.operation(transposed_tangent, moving, options).target
         given = [self.of(x) if x.items is None else self.whole(x) for x in xs]
@@ -296,6 +295,18 @@ def is_pullback_of_rule(builder: Builder, node: Op) -> bool:
     """Return whether an operation takes the pullback of what a rule has given."""
     source = builder.definitions.get(node.arguments[0]) if node.arguments else None
     return source is not None and _is_rule(source.function)
+
+
+def _callee_of(node: Op) -> Any:
+    f: Any = node.function
+    return f.descriptor if isinstance(f, Attribute) else f
+
+
+def _forward_rule_by_hand(node: Op) -> Any:
+    """Return the forward rule of a call that is declared by hand, or `None`."""
+    samples = {name: x.sample for name, x in node.keywords.items()}
+    rule = find_frule(_callee_of(node), *[x.sample for x in node.arguments], **samples)
+    return rule if rule is not None and rule.kind == "forward" else None
 
 
 def _is_rule(f: Any) -> bool:
