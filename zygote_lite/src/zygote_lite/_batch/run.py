@@ -23,18 +23,18 @@ from zygote_lite._batch.structure import (
 from zygote_lite._batch.tracers import (
     NotBatched,
     Tracer,
+    Whole,
     entry_of,
     has_users_methods,
     is_batched,
     tracers_in,
 )
-from zygote_lite._batch.wholes import Whole
 from zygote_lite._cotangents.kinds import OBJECT, is_known_by_rule, kind_of
 from zygote_lite._ir.compile import recording_of
 from zygote_lite._ir.intrinsics import build_list, build_tuple
 from zygote_lite._ir.places import is_installed, is_library, name_of, where
 from zygote_lite._ir.traits import changes_nothing, is_pure
-from zygote_lite._nested.pair import pair
+from zygote_lite._nested.cotangents import pair
 from zygote_lite._tape.arguments import place_arguments
 
 PositionalOperands = tuple[Any, ...]

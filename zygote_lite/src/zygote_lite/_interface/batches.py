@@ -8,14 +8,15 @@ import numpy as np
 
 from rulescore import Array
 from zygote_lite._batch import derivatives  # noqa: F401 - gradients inside of a batch
-from zygote_lite._batch.axes import (
+from zygote_lite._batch.mapped import (
     BatchAxes,
+    Mapped,
     axes_of_arguments,
     in_tree_of,
+    inside_vmap,
     length_of_batch,
     parts_with_axes,
 )
-from zygote_lite._batch.mapped import Mapped, inside_vmap
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_run

@@ -15,8 +15,11 @@ from typing import Any
 from zygote_lite._cotangents.zeros import WITHOUT_NONE, has_no_none
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
-from zygote_lite._interface.pullbacks import TransformedPullback, code_for_pullback
-from zygote_lite._interface.vjp import gradient_with_auxiliary
+from zygote_lite._interface.vjp import (
+    TransformedPullback,
+    code_for_pullback,
+    gradient_with_auxiliary,
+)
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._nested.gradients import (
     inside,

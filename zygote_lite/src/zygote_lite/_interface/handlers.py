@@ -3,7 +3,7 @@
 from zygote_lite._cotangents.registry import install
 from zygote_lite._nested import cotangents
 from zygote_lite._nested import rules as nested_rules
-from zygote_lite._numpy import dataframes, foreign, functions, nditer, writes
+from zygote_lite._numpy import foreign, functions, nditer, writes
 from zygote_lite._python import (
     calls,
     generators,
@@ -38,7 +38,7 @@ MODULES = (
     lists, dicts, deques,
     builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks, threads,
     contextvars,
-    writes, functions, nditer, foreign, dataframes,
+    writes, functions, nditer, foreign,
     callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip
 

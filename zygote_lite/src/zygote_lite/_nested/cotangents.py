@@ -1,4 +1,7 @@
-"""Cotangents of a nested tape: values with their nodes on the outer tape, entry by entry."""
+"""Cotangents of a nested tape: values with their nodes on the outer tape, entry by entry.
+
+A value has two nodes, one on each tape: a `Pair`.
+"""
 
 import operator
 from typing import Any
@@ -25,6 +28,32 @@ from zygote_lite._cotangents.run import take_slots
 from zygote_lite._cotangents.store import Boxed, through
 from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
 from zygote_lite._tape.tape import Tape
+
+
+class Pair:
+    """The numbers of one value on the inner and on the outer tape."""
+
+    __slots__ = ("inner", "outer")
+
+    def __init__(self, inner: Any, outer: Any) -> None:
+        self.inner = inner
+        self.outer = outer
+
+
+def pair(inner: Any, outer: Any) -> Pair | None:
+    """Return both numbers of a value, or `None` where it has neither."""
+    return None if inner is None and outer is None else Pair(inner, outer)
+
+
+def inner_of(nodes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the nodes of values on the inner tape."""
+    return tuple([None if n is None else n.inner for n in nodes])
+
+
+def outer_of(nodes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the nodes of values on the outer tape."""
+    return tuple([None if n is None else n.outer for n in nodes])
+
 
 handlers = Handlers()
 

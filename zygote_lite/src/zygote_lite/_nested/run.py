@@ -7,10 +7,8 @@ from zygote_lite._activity.activity import add_addresses, only_floats
 from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.zeros import filled
-from zygote_lite._nested.cotangents import box, unbox
-from zygote_lite._nested.pair import pair
-from zygote_lite._nested.store import NestedStore
-from zygote_lite._nested.tape import NestedTape
+from zygote_lite._nested.cotangents import box, pair, unbox
+from zygote_lite._nested.tape import NestedStore, NestedTape
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.run import pullback_text
 from zygote_lite._tape.tape import Tape

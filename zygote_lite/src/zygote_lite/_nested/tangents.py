@@ -33,11 +33,9 @@ from zygote_lite._cotangents.zeros import zeros_to_read
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.places import name_of
-from zygote_lite._nested.cotangents import Box, box, unbox
-from zygote_lite._nested.pair import inner_of, outer_of, pair
+from zygote_lite._nested.cotangents import Box, box, inner_of, outer_of, pair, unbox
 from zygote_lite._nested.run import NestedRun
-from zygote_lite._nested.store import NestedStore
-from zygote_lite._nested.tape import NestedTape
+from zygote_lite._nested.tape import NestedStore, NestedTape
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.notebook import html_of_pushforward
 from zygote_lite._tape.outermost import Run, deeper_recursion

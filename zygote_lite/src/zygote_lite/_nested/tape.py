@@ -4,6 +4,7 @@ Inside a function that is being differentiated, `gradient` and its kin run on a 
 value has a node on each of the two tapes. A rule is applied by running its body on the outer tape.
 The reverse pass of the inner tape is a forward pass of the outer one: cotangents are boxed together
 with their nodes there. The two levels cannot be confused, whatever a closure has captured.
+So are the shadows of arrays that are written in place: the outer tape writes them.
 """
 
 import functools
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import find_rule, project
+from rulescore import accumulate, find_rule, project
 from zygote_lite._activity.activity import is_text, text_pullback
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.marks import mark_active
@@ -22,15 +23,53 @@ from zygote_lite._activity.walk import captured_within
 from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
 from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
+from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import where
-from zygote_lite._nested.cotangents import Box
-from zygote_lite._nested.pair import inner_of, outer_of, pair
+from zygote_lite._nested.cotangents import Box, inner_of, outer_of, pair
 from zygote_lite._nested.pullbacks import back_of_general, back_of_linear, back_of_scalar
-from zygote_lite._nested.store import NestedStore
 from zygote_lite._numpy.writes import add_at, check_kinds, read_copy, winning, write_array
 from zygote_lite._tape.rules import naming_line, needed_of, plan_rule, pull_text, raise_refusal
 from zygote_lite._tape.tape import Tape, handed_in
 from zygote_lite.errors import Fault
+
+
+class NestedStore(Store):
+    """A store whose shadows are arrays that are written on the outer tape."""
+
+    def __init__(self, outer: Tape) -> None:
+        super().__init__()
+        self.outer = outer
+
+    def add_to_shadow(self, x: Any, dx: Any) -> None:
+        """Add to the cotangent of an array that is written in place."""
+        if self.overlaps(x):
+            raise Fault.NESTED(
+                f"{where()}: an array whose entries share memory (as after broadcasting) is read "
+                "where it is written, inside a gradient that is itself differentiated; copy it"
+            )
+        view = self.shadow_view(x, make=True)
+        self.outer.write((None, None, None, dx.node), add_at, view, Ellipsis, dx.value)
+
+    def written_cotangent(self, x: Any, index: Any, forget: bool) -> Any:
+        """Return the cotangent of a part of an array that is written in place."""
+        view = self.shadow_view(x)
+        if view is None:
+            return None
+        d = Box(*self.outer.call((None, None, None), read_copy, view, index), self.outer)
+        if forget:
+            self.outer.write((None,) * 4, write_array, view, index, 0.0)
+        return d
+
+    def take_shadow(self, x: Any) -> Any:
+        """Return the cotangent of an array that is written in place at its creation."""
+        return self.written_cotangent(x, Ellipsis, forget=True)
+
+    def _with_shadow(self, x: Any, dx: Any) -> Any:
+        owner = owner_of(x)
+        if id(owner) not in self.shadows or id(owner) in self.aliases:
+            return dx
+        return accumulate(dx, self.written_cotangent(x, Ellipsis, forget=self.taking))
+
 
 _COMPUTED = (types.GetSetDescriptorType, types.MemberDescriptorType)
 

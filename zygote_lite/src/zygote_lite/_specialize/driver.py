@@ -21,8 +21,8 @@ from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.iteration.rows import refuse_changed_rows
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
-from zygote_lite._specialize.infer.ownership import own_arguments
 from zygote_lite._specialize.infer.signature import refuse_many_parts
+from zygote_lite._specialize.infer.writes import own_arguments
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.dependence import refuse_lost

@@ -2,7 +2,7 @@
 
 Read in this order: `entries` (what is noted, and the walk backwards), `tape` (the order in which a
 call is resolved, as a numbered list), and what the tape has besides: `functions` (Python functions
-on the tape), `inactive` (calls that are simply run) and `iteration`; `callables` (what a callable
+on the tape), `inactive` (calls that are simply run, iteration); `callables` (what a callable
 stands for), `rules` (a call by its rule), `arguments`, `generators`, `refusal` (the
 words of errors); `run` (the value and the pullback of a call), with `outermost`, `seeds`,
 `validate` and `notebook`.

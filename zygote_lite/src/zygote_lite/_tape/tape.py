@@ -44,8 +44,7 @@ from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import with_named_out
 from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated
-from zygote_lite._tape.inactive import is_opaque, is_resolved_later, resolved_anyway
-from zygote_lite._tape.iteration import Iteration
+from zygote_lite._tape.inactive import Iteration, is_opaque, is_resolved_later, resolved_anyway
 from zygote_lite._tape.outermost import Run
 from zygote_lite._tape.refusal import (
     computes_in_c,

@@ -13,11 +13,14 @@ from zygote_lite._specialize.infer.islands import island
 from zygote_lite._specialize.infer.models.gathered import GatherRule, ItemsRule
 from zygote_lite._specialize.infer.models.writing import AddedRule
 from zygote_lite._specialize.infer.recursion import RecursiveRule
-from zygote_lite._specialize.rules.adjoint import AdjointRule
-from zygote_lite._specialize.rules.contributions import IndexRule, LinearRule
-from zygote_lite._specialize.rules.parts import KeptPart
-from zygote_lite._specialize.rules.project import ProjectedRule
-from zygote_lite._specialize.rules.pullback import CalledPullback, IndexRuleTwice, InlinedPullback
+from zygote_lite._specialize.rules.contributions import IndexRule, LinearRule, ProjectedRule
+from zygote_lite._specialize.rules.pullback import (
+    AdjointRule,
+    CalledPullback,
+    IndexRuleTwice,
+    InlinedPullback,
+    KeptPart,
+)
 from zygote_lite._specialize.rules.scalar import ScalarRule, times, warns_of_poles
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder

@@ -1,4 +1,4 @@
-"""Branches: each path is interpreted separately, then the variables are joined.
+"""Branches: each path is interpreted separately, then variables and attributes are joined.
 
 Where the two cannot be joined, the code may follow one path only (`builder.guesses`): that of the
 samples. It is left where another path is taken, which gets code of its own in time.
@@ -18,14 +18,14 @@ from zygote_lite._specialize.infer.forms import (
     note_unset,
     variables_in,
 )
-from zygote_lite._specialize.infer.joins import join_attributes
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.drafts import Env
+from zygote_lite._specialize.typed.drafts import Env, Tables
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
 from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.nodes import Branch, add_at_ends
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET
+from zygote_lite._specialize.typed.stand_ins import LOST
 from zygote_lite._specialize.typed.values import Value, constant
 
 Path = Callable[[], Env | None]
@@ -210,3 +210,42 @@ def _no_value(builder: Builder, name: str, joined: Value) -> Value | None:
     )
     may_be_stale = may_be_stale or is_of_body(name)  # which Python looks for elsewhere
     return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None
+
+
+def join_attributes(
+    builder: Builder, before: Tables, one: Tables, left: Pairs, right: Pairs
+) -> None:
+    """Join what two paths leave to the objects made before them.
+
+    Arguments:
+        builder: what writes the code.
+        before: the attributes before the branch.
+        one: those at the end of one path; the objects have those at the end of the other.
+        left, right: the moves at the ends of the paths, to which those of attributes are added.
+    """
+    for x in before:
+        fields, others = one[x], x.fields or {}
+        if fields is others:
+            continue
+        if [n for n in fields if n in others] != [n for n in others if n in fields]:
+            builder.unordered.add(x)
+        x.fields = {}
+        for name in {**fields, **others}:
+            a, b = fields.get(name, LOST), others.get(name, LOST)
+            x.fields[name] = value = a if a is b else _joined_attribute(builder, a, b, name)
+            if value is LOST and builder.guesses:
+                raise NotSupported.DEPENDS_ON_PATH(f"the attribute {name} depends on the path")
+            if value is LOST or a is b:
+                continue
+            left += moves_to(value, a)
+            right += moves_to(value, b)
+
+
+def _joined_attribute(builder: Builder, a: Value, b: Value, name: str) -> Value:
+    """Return the value of an attribute after a branch: where no variable can be it, none."""
+    mark = set(builder.used)
+    try:
+        return LOST if LOST in (a, b) else joined_value(builder, a, b, name)
+    except NotSpecializable:
+        builder.free_names(mark)
+        return LOST

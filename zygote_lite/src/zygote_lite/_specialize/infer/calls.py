@@ -14,9 +14,9 @@ from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.effects import output as _output
-from zygote_lite._specialize.infer.effects import texts as _texts
+from zygote_lite._specialize.infer.effects import output as _texts
 from zygote_lite._specialize.infer.held import calls as _held_calls
-from zygote_lite._specialize.infer.held.questions import Options
+from zygote_lite._specialize.infer.held.folds import Options
 from zygote_lite._specialize.infer.iteration import taken as _taken
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
 from zygote_lite._specialize.infer.iteration.known import strict_zip
@@ -29,11 +29,11 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import fields as _fields
 from zygote_lite._specialize.infer.models import gathered as _gathered
-from zygote_lite._specialize.infer.models import identity as _identity
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models import operators as _identity
 from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
@@ -48,7 +48,7 @@ from zygote_lite._specialize.infer.operations import (
     simplified,
 )
 from zygote_lite._specialize.jitted import original
-from zygote_lite._specialize.rules import project as _projection
+from zygote_lite._specialize.rules import contributions as _contributions
 from zygote_lite._specialize.typed.abstract_eval import known_result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.decisions import decided
@@ -287,7 +287,7 @@ def _known_already(builder: Builder, f: Any, xs: Values, kws: Options, stem: str
 
 def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value:
     if f is project and len(xs) == 2 and not kws:
-        return _projection.projected(builder, xs[0], xs[1])
+        return _contributions.projected(builder, xs[0], xs[1])
     operands = [*xs, *kws.values()] if builder.follows else []
     parts = [leaf for x in operands for leaf in leaves(x)]
     if any(x.active for x in parts):

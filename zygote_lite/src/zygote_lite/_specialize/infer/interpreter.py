@@ -23,11 +23,10 @@ from zygote_lite._specialize.infer.loops import is_left
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import objects as _objects
-from zygote_lite._specialize.infer.ownership import own_result
 from zygote_lite._specialize.infer.protected import interpret_attempt, is_run_before, raise_error
 from zygote_lite._specialize.infer.recursion import recursive_call
 from zygote_lite._specialize.infer.walks import iterate, loop_while
-from zygote_lite._specialize.infer.writes import changed, store
+from zygote_lite._specialize.infer.writes import changed, own_result, store
 from zygote_lite._specialize.normalize.class_bodies import Begin, Define
 from zygote_lite._specialize.normalize.exits import Walk, live
 from zygote_lite._specialize.normalize.lowered import lowered_code

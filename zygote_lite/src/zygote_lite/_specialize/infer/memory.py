@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zygote_lite._specialize.infer.iteration.generators import MOST_UNROLLED
-from zygote_lite._specialize.infer.ownership import UNROLLED, demand_own
+from zygote_lite._specialize.infer.writes import UNROLLED, demand_own
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other

@@ -22,7 +22,7 @@ from zygote_lite._specialize.infer.iteration.own import is_own
 from zygote_lite._specialize.infer.iteration.written import without_break, written_into
 from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.arrays import parts_of_array, settled_length
-from zygote_lite._specialize.infer.ownership import UNROLLED
+from zygote_lite._specialize.infer.writes import UNROLLED
 from zygote_lite._specialize.normalize.exits import Walk, live_in_loop
 from zygote_lite._specialize.normalize.tries import has
 from zygote_lite._specialize.typed.builder import Builder

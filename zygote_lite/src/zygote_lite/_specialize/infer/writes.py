@@ -1,17 +1,31 @@
-"""Writes to arrays in place: `x[i] = v` and `x += y`, where they are sound."""
+"""Writes to arrays in place, `x[i] = v` and `x += y`, and which arrays the code may write to.
+
+It may write to those that it makes itself, and to copies of its own. What an operation gives may be
+needed as it was: by the reverse pass, or where equal arrays are computed once. So where the program
+writes to such an array, the code is interpreted again, and now it goes on with a copy from where
+the array is computed. The copy is left out in the end where nobody reads the original
+(`passes.writes`).
+
+Of an argument the copy is made at the start, and its contents are written back when the gradient
+is known. Until then nothing has happened that can be seen from outside.
+"""
+
+from collections.abc import Hashable
 
 import numpy as np
 
 from zygote_lite._specialize.infer.builds import may_be_of_any_length
+from zygote_lite._specialize.infer.forms import with_entries
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.writing import write_over
-from zygote_lite._specialize.infer.ownership import demand_own
-from zygote_lite._specialize.rules.inlined import snapshot
+from zygote_lite._specialize.rules.contributions import LinearRule
+from zygote_lite._specialize.rules.inlined import be_active, snapshot
+from zygote_lite._specialize.typed.abstract_eval import mark_made
 from zygote_lite._specialize.typed.builder import Builder, key_of_part
-from zygote_lite._specialize.typed.drafts import Env
+from zygote_lite._specialize.typed.drafts import ONE_BY_ONE, Env
 from zygote_lite._specialize.typed.facts import (
     ArrayOf,
     ListOf,
@@ -23,7 +37,61 @@ from zygote_lite._specialize.typed.naming import is_temporary
 from zygote_lite._specialize.typed.nodes import StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Descriptor, Local, Method, Partial
+from zygote_lite._specialize.typed.structures import paths_of
 from zygote_lite._specialize.typed.values import Value, made_class, memory_of, shape_root
+
+UNROLLED = "the iterations of a loop are written one by one"
+
+
+def demand_own(builder: Builder, x: Value) -> None:
+    """Have the code interpreted again, with an array of its own, where it may not write to one.
+
+    Raises `NotSpecializable` where it cannot have one.
+    """
+    if x.may_be_written:
+        return
+    root = builder.storage(x)
+    origin = _origin_of(builder, root) if builder.distinct else ONE_BY_ONE
+    if origin is None or origin in builder.own or builder.compiled:
+        raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
+    builder.wanted.add(origin)
+    root.made = True  # for the rest of this attempt, which may want more
+
+
+def _origin_of(builder: Builder, x: Value) -> Hashable:
+    """Return what tells an array apart in another attempt: where it comes from."""
+    made = builder.definitions.get(x)
+    return made.origin if made is not None and x.fresh else builder.origins.get(x)
+
+
+def own_result(builder: Builder, x: Value) -> Value:
+    """Return the result of a call, or a copy that the code may write to."""
+    made = builder.definitions.get(x)
+    known = made is None or made.origin not in builder.own or x.made or not x.fresh
+    return x if known or builder.plain or not x.is_array else _own_copy(builder, x)
+
+
+def _own_copy(builder: Builder, x: Value) -> Value:
+    op = builder.operation(np.copy, [x])
+    if x.active:
+        be_active(op, [x])
+        op.reverse_rule = LinearRule(lambda dy: [dy])
+    mark_made(np.copy, op.target)
+    return op.target
+
+
+def own_arguments(builder: Builder, arguments: list[Value]) -> list[Value]:
+    """Return the arguments, with copies in the place of the arrays that are written."""
+    copies: dict[Value, Value] = {}
+    if any(x.is_object for x in arguments):  # which may hold the arrays, too
+        return arguments
+    for i, x in enumerate(arguments):
+        for path, leaf in paths_of(x, f"x{i}"):
+            builder.origins[leaf] = path
+            if leaf.is_array and path in builder.own:
+                copies[leaf] = builder.copies[path] = _own_copy(builder, leaf)
+                copies[leaf].fresh = False  # it is known from outside, too
+    return [with_entries(x, copies) for x in arguments] if copies else arguments
 
 
 def changed(builder: Builder, x: Value, result: Value, target: str, env: Env) -> Value:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.infer.memory import Memory, is_often_view
-from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
-from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter, projected
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (

@@ -7,8 +7,13 @@ from dataclasses import dataclass, field
 from zygote_lite._specialize.reverse.accumulate import Cotangents
 from zygote_lite._specialize.reverse.powers import count_reads, note_powers
 from zygote_lite._specialize.reverse.stores import OfWrites
-from zygote_lite._specialize.rules.contributions import Contribution, Each, Mirror, Scatter
-from zygote_lite._specialize.rules.project import as_precise
+from zygote_lite._specialize.rules.contributions import (
+    Contribution,
+    Each,
+    Mirror,
+    Scatter,
+    as_precise,
+)
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.nodes import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.reverse.accumulate import Accumulator
-from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.rules.contributions import projected
 from zygote_lite._specialize.typed.facts import (
     COMPLEXES,
     FLOATS,

@@ -7,14 +7,14 @@ import numpy as np
 
 from rulescore import rrule
 from zygote_lite._ir.traits import is_pure
-from zygote_lite._specialize.rules.adjoint import AdjointRule
 from zygote_lite._specialize.rules.contributions import IndexRule
-from zygote_lite._specialize.rules.parts import parts_of_rule
 from zygote_lite._specialize.rules.pullback import (
+    AdjointRule,
     CalledPullback,
     IndexRuleTwice,
     InlinedPullback,
     is_pullback,
+    parts_of_rule,
 )
 from zygote_lite._specialize.rules.scalar import ScalarRule
 from zygote_lite._specialize.typed.abstract_eval import mark_made, shares_memory

@@ -1,4 +1,8 @@
-"""General rules: the body of the pullback is inlined, or the pullback is called if it cannot be."""
+"""General and linear rules: the body of the pullback or of the adjoint is inlined.
+
+A pullback is called if it cannot be inlined. Of a function that gives several arrays or numbers,
+such as `divmod` or `np.linalg.eigh`, the cotangents of all parts are given to one pullback.
+"""
 
 import operator
 from dataclasses import dataclass
@@ -6,13 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.rules.contributions import Contribution, IndexRule
-from zygote_lite._specialize.rules.project import SINGLE, projected
+from zygote_lite._specialize.rules.contributions import (
+    SINGLE,
+    Contribution,
+    IndexRule,
+    Mirror,
+    projected,
+)
+from zygote_lite._specialize.typed.abstract_eval import shares_memory
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ArrayOf, dtypes_of, may_be_complex
-from zygote_lite._specialize.typed.reasons import NotSupported
-from zygote_lite._specialize.typed.runtime import call_back, call_parts
+from zygote_lite._specialize.typed.facts import (
+    ArrayOf,
+    Scalar,
+    can_carry,
+    dtypes_of,
+    may_be_complex,
+)
+from zygote_lite._specialize.typed.nodes import Op
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import call_back, call_parts, has_length
 from zygote_lite._specialize.typed.stand_ins import Local
+from zygote_lite._specialize.typed.structures import named_tuple, structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 NO_COTANGENT = constant(None)
@@ -141,3 +159,111 @@ class IndexRuleTwice:
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Return what the one or the other gives."""
         return (self.first if builder.recording else self.last).back(builder, dy)
+
+
+@dataclass(eq=False)
+class AdjointRule:
+    """The reverse through a linear rule: its adjoint is inlined, and projected to the operands."""
+
+    rule: Any
+    xs: list[Value]
+    options: dict[str, Value]
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Write the cotangents of the operands that are active, and return them."""
+        linear = self.rule.linear
+        found = builder.body_of(self.rule.body, [dy, *self.xs], self.options)
+        parts = [found] if len(linear) == 1 else cotangents_of(builder, found)
+        contributions: list[Contribution] = [None] * len(self.xs)
+        for i, d in zip(linear, parts, strict=True):
+            x = self.xs[i]
+            if not x.active or (d.is_constant and d.sample is None):
+                continue
+            contributions[i] = _in_kind_of(builder, d, x)
+        return contributions
+
+
+def _in_kind_of(builder: Builder, d: Value, x: Value) -> Value:
+    """Write what gives a cotangent the kind of its primal, the parts of a structure one by one."""
+    if x.items is None:
+        d = projected(builder, d, x)
+        has_kind_of(d, x)
+        return d
+    if d.items is not None and len(d.items) != len(x.items):
+        raise NotSupported.RULE_FORM("an adjoint gives another number of parts")
+    parts = []
+    for i, item in enumerate(x.items):
+        if not item.active:
+            parts.append(NO_COTANGENT)
+        elif d.items is not None:
+            parts.append(_in_kind_of(builder, d.items[i], item))
+        else:
+            taken = [d, constant(i)]
+            part = builder.operation(operator.getitem, taken, certain=True).target  # projected
+            part.fresh = False
+            parts.append(_in_kind_of(builder, part, item))
+    return structure(type(x.sample), parts)
+
+
+def parts_of_rule(builder: Builder, both: Value, xs: list[Value], operands: list[Value]) -> Value:
+    """Write the parts of the value of a rule that was called; return the structure of these.
+
+    Arguments:
+        builder: what writes the code.
+        both: the value of the rule, and its pullback.
+        xs: the operands of the call.
+        operands: those that the rule was given, some of them copies.
+    """
+    whole = builder.operation(operator.getitem, [both, constant(0)]).target
+    kind: Any = type(whole.sample)
+    builder.demand(has_length, whole, constant(len(whole.sample)))
+    pull = builder.operation(operator.getitem, [both, constant(1)], certain=True)
+    cotangents: dict[int, Value] = {}
+
+    def back(builder: Builder, _: Value | None) -> list[Contribution]:
+        if not cotangents:
+            return []
+        given = [cotangents.pop(i, constant(None)) for i in range(len(whole.sample))]
+        return CalledPullback(pull.target, xs).back(builder, structure(tuple, given))
+
+    pull.required, pull.reverse_rule, pull.active_operands = True, Mirror(back), xs
+    parts = [_kept_part(builder, whole, i, operands, cotangents) for i in range(len(whole.sample))]
+    if hasattr(kind, "_fields"):
+        return named_tuple(kind, parts)
+    found = structure(kind, parts)
+    if kind is list:
+        builder.settle_home(found)
+    return found
+
+
+def _kept_part(
+    builder: Builder, whole: Value, place: int, operands: list[Value], cotangents: dict[int, Value]
+) -> Value:
+    """Write a part, whose cotangent is kept for the pullback of all."""
+    op: Op = builder.operation(operator.getitem, [whole, constant(place)])
+    x = op.target
+    if not (x.is_array or x.is_scalar):
+        raise Unsound.NO_FLOAT("a value that depends on a differentiated argument is not a float")
+    op.check = not isinstance(x.fact, Scalar) or op.check
+    x.fresh = x.made = False
+    for y in operands:
+        if y.is_array and x.is_array and shares_memory(x.sample, y.sample):
+            if builder.storage(y).may_be_written:
+                raise Unsound.SHARED_WRITE("a rule gives views of an array that may be written")
+            x.base = builder.storage(y)
+    if can_carry(x.fact):
+        x.active = True
+        op.active_operands, op.reverse_rule = [], KeptPart(place, cotangents)
+    return x
+
+
+class KeptPart:
+    """Through a part: its cotangent waits for those of the others."""
+
+    def __init__(self, place: int, cotangents: dict[int, Value]) -> None:
+        self.place, self.cotangents = place, cotangents
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Keep the cotangent."""
+        self.cotangents[self.place] = dy
+        return []

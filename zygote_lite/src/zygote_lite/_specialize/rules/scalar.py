@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.rules.contributions import Contribution
-from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.rules.contributions import Contribution, projected
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (
     ArrayOf,

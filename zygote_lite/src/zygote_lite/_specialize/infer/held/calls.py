@@ -1,4 +1,4 @@
-"""What functions and operators do with containers that are held."""
+"""What functions and operators do with containers that are held, those of `heapq` too."""
 
 import bisect
 import copy
@@ -12,28 +12,37 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.intrinsics import unpack
+from zygote_lite._python.library.heapq import in_python
 from zygote_lite._specialize.infer.held import dicts as _dicts
 from zygote_lite._specialize.infer.held import lists as _lists
 from zygote_lite._specialize.infer.held import new_lists as _new_lists
+from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.held.containers import (
+    NO_RESULT,
     ONE_INT,
     held_item,
     hold,
     is_held,
+    kept,
     may_be_held,
+    mirror,
+    note_item,
     note_key,
     refuse_key,
     store_held,
     taken,
 )
 from zygote_lite._specialize.infer.held.folds import (
+    QUESTION,
+    Options,
     array_of_held,
+    asks,
     extreme_of,
     product_of,
     sorted_of,
     sum_of,
+    touches,
 )
-from zygote_lite._specialize.infer.held.heaps import heap_call
 from zygote_lite._specialize.infer.held.makers import MADE_BY_CLASS
 from zygote_lite._specialize.infer.held.methods import (
     VIEWS,
@@ -42,23 +51,59 @@ from zygote_lite._specialize.infer.held.methods import (
     push_last,
     pushed,
 )
-from zygote_lite._specialize.infer.held.questions import (
-    QUESTION,
-    Options,
-    asks,
-    touches,
-)
 from zygote_lite._specialize.infer.iteration.known import (
     Several,
     strict_zip,
 )
+from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.contents import contents_in
+from zygote_lite._specialize.typed.contents import ANY, contents_in, holds_active
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
+
+
+def heap_call(f: Any) -> Callable[..., Value | None]:
+    """Return what writes a function of `heapq` on a list of containers, as it stands.
+
+    What a gradient passes through is in these, and it does not matter where they stand.
+    """
+
+    def call(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+        x = hold(builder, xs[0])
+        note_change(builder, x)
+        more = [kept(builder, y) for y in xs[1:]]
+        for y in more:
+            note_item(builder, x, ANY, y)
+        slot = contents_in(x).slots.get(ANY)
+        if slot is None:
+            builder.leave()
+        if slot.active:
+            return builder.inline(_written_heaps()[f], [x, *more], {})
+        _lists.refuse_arrays(x)
+        _lists.note_resized(builder, x)
+        x.sample.extend(y.sample for y in more[len(x.sample) :])
+        gives = f is not heapq.heappush and f is not heapq.heapify
+        if gives:
+            op = taken(builder, slot, f, [x, *more])
+        else:
+            op = builder.write(NO_RESULT, f, [x, *more], {})
+
+        def back(builder: Builder, _: Value | None) -> list[Contribution]:
+            if holds_active(contents_in(x)):
+                raise NotSupported.LIST_OPERATION("a heap gets numbers that carry gradients later")
+            return []
+
+        mirror(op, back, [])
+        return op.target if gives else constant(None)
+
+    return call
+
+
+def _written_heaps() -> dict[Any, Any]:
+    return in_python(heapq)
 
 
 def of_held(

@@ -12,8 +12,7 @@ from typing import Any
 
 from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.iteration.known import known_items
-from zygote_lite._specialize.rules.contributions import Contribution, Mirror
-from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.rules.contributions import Contribution, Mirror, projected
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import (

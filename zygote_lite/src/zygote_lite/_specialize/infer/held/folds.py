@@ -1,4 +1,4 @@
-"""What folds containers that are held, sorts them, or makes an array of them."""
+"""What reads containers that are held: questions, folds, and what sorts them."""
 
 import operator
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from zygote_lite._specialize.infer.held.containers import (
     computed,
     held_item,
     hold,
+    is_held,
     mirror,
     shadow,
     taken,
 )
 from zygote_lite._specialize.infer.held.new_lists import SOME_LIST, slot_in
-from zygote_lite._specialize.infer.held.questions import Options
-from zygote_lite._specialize.infer.iteration.known import known_items
+from zygote_lite._specialize.infer.iteration.known import Several, as_they_are_now, known_items
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
@@ -34,6 +34,7 @@ from zygote_lite._specialize.typed.facts import (
     can_carry,
     may_be_complex,
 )
+from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.shadows import (
     add_array,
@@ -43,6 +44,38 @@ from zygote_lite._specialize.typed.shadows import (
     places_equal,
 )
 from zygote_lite._specialize.typed.values import Value, constant
+
+QUESTION = Result(Scalar(frozenset((bool,))), True)
+Options = dict[str, Value]
+
+
+def asks(f: Any, result: Result) -> Callable[..., Value | None]:
+    """Return what writes a question about containers, which only reads them."""
+
+    def ask(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+        for x in xs:
+            if is_held(x) and f is not len:
+                _lists.refuse_arrays(x)
+        if any(not _can_be_asked(x) for x in xs) or kws:
+            return None
+        return builder.write(result, f, [*map(as_they_are_now, xs)], {}).target
+
+    return ask
+
+
+def _can_be_asked(x: Value) -> bool:
+    inner = x.items is not None and type(x.sample) in (tuple, list)
+    if inner:
+        return all(map(_can_be_asked, x.items or []))
+    plain = x.is_scalar or isinstance(x.sample, str | None)
+    return x.fields is None and x.where is None and (is_held(x) or plain)
+
+
+def touches(x: Value) -> bool:
+    """Return whether a value is a container that is held, or holds one."""
+    if isinstance(x.sample, Several):
+        return any(map(touches, x.sample.parts))
+    return any(leaf.contents is not None for leaf in leaves(x))
 
 
 def sum_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:

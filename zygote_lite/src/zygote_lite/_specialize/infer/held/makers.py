@@ -15,7 +15,7 @@ from zygote_lite._specialize.infer.held.containers import (
     new_contents,
     shadow,
 )
-from zygote_lite._specialize.infer.held.questions import Options, touches
+from zygote_lite._specialize.infer.held.folds import Options, touches
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder

@@ -18,8 +18,7 @@ from zygote_lite._specialize.infer.held.containers import (
     note_item,
     refuse_key,
 )
-from zygote_lite._specialize.infer.held.folds import sort_held
-from zygote_lite._specialize.infer.held.questions import Options, asks
+from zygote_lite._specialize.infer.held.folds import Options, asks, sort_held
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import ANY, contents_in

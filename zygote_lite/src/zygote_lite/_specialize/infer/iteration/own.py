@@ -14,7 +14,7 @@ from zygote_lite._specialize.infer.iteration.generators import new_generator
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator, iterator_over
 from zygote_lite._specialize.infer.iteration.known import known_items, strict_zip
 from zygote_lite._specialize.infer.models.classes import is_made_class, method_of
-from zygote_lite._specialize.normalize.steps import ENDS
+from zygote_lite._specialize.normalize.lowered import ENDS
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Local, StandIn

@@ -13,7 +13,7 @@ import numpy as np
 
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
-from zygote_lite._specialize.infer.effects.texts import message
+from zygote_lite._specialize.infer.effects.output import message
 from zygote_lite._specialize.infer.held.new_lists import list_repeated
 from zygote_lite._specialize.infer.iteration.known import Several, known_items, strict_zip
 from zygote_lite._specialize.infer.iteration.rows import number_of_rows

@@ -1,4 +1,4 @@
-"""Operators and builtins of objects of user classes: calls of their special methods."""
+"""Operators and builtins of objects of user classes, by their special methods; and `is`."""
 
 import copy
 import dataclasses
@@ -23,6 +23,7 @@ from zygote_lite._specialize.infer.models.classes import (
 from zygote_lite._specialize.infer.models.named import FIELD_OF_NAMED, item_of_named
 from zygote_lite._specialize.infer.models.records import compared_by_fields
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import ONE_BY_ONE
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -298,3 +299,44 @@ def _text(x: Value) -> str:
     if not (x.is_constant and type(x.sample) is str):
         raise NotSupported.ATTRIBUTE("the name of an attribute is not known")
     return str(x.sample)
+
+
+def identity_of_arrays(builder: Builder, f: Any, xs: list[Value]) -> Value | None:
+    """Return whether two arrays are one object, under a guard where both are given.
+
+    Nothing is said of other calls. Raises `NotSpecializable` where that is not known.
+    """
+    if f not in (operator.is_, operator.is_not) or len(xs) != 2:
+        return None
+    a, b = xs
+    if type(a.sample) is type(b.sample) is str and a.sample == b.sample:
+        builder.inputs.compares_texts = True
+        if builder.settings:
+            raise Unsound.IDENTITY("it asks whether two texts are one object")
+    if not (a.is_array and b.is_array) or builder.plain:
+        return None
+    if not builder.distinct:  # equal arrays may be one value
+        builder.wanted.add(ONE_BY_ONE)
+        raise Unsound.IDENTITY("it asks whether two arrays are one object")
+    paths = [_given_at(builder, x) for x in xs]
+    if a is b:
+        same = True
+    elif None not in paths:
+        same = a.sample is b.sample
+        builder.inputs.guards[f"({paths[0]} is {paths[1]}) is {same}"] = None
+    elif any(_is_new(builder, x) and builder.storage(x) is not builder.storage(y)
+             for x, y in ((a, b), (b, a))):  # fmt: skip
+        same = False
+    else:
+        raise Unsound.IDENTITY("it asks whether two arrays are one object")
+    return constant(same is (f is operator.is_))
+
+
+def _given_at(builder: Builder, x: Value) -> str | None:
+    """Return the expression for an array that is an argument, or a part of one."""
+    found = builder.origins.get(x) if x.sizes is not None else None
+    return found if isinstance(found, str) else None
+
+
+def _is_new(builder: Builder, x: Value) -> bool:
+    return x.base is None and builder.is_own(x)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.operators import IN_PLACE
-from zygote_lite._specialize.rules.contributions import Contribution
+from zygote_lite._specialize.rules.contributions import Contribution, projected
 from zygote_lite._specialize.rules.inlined import be_active, snapshot
-from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import can_carry, dtypes_of, shares_axes
 from zygote_lite._specialize.typed.functions import is_hashable
