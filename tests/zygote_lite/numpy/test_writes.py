@@ -1,10 +1,10 @@
-"""Writes of values with more axes than what they are written to."""
+"""Writes into arrays: of values with more axes, and where entries share memory."""
 
 import numpy as np
 import pytest
 from scipy import interpolate
 
-from zygote_lite import gradient, hessian
+from zygote_lite import DifferentiationError, gradient, hessian
 
 
 def into_all(y):
@@ -43,3 +43,51 @@ def test_axes_of_length_one_in_front_are_left_out(f):
 def test_a_pchip_of_two_points_is_a_line():
     value = lambda y: interpolate.PchipInterpolator([0.0, 1.0], y)(0.3)
     np.testing.assert_allclose(gradient(value, np.array([1.0, 3.0]))[0], [0.7, 0.3])
+
+
+def spread(x):
+    return np.broadcast_arrays(x, np.ones((2, 3)))[0]
+
+
+def overlapping(x):
+    return np.lib.stride_tricks.as_strided(x, (2, 2), (8, 8))
+
+
+def double(y):
+    y *= 2.0
+
+
+def double_out(y):
+    np.multiply(y, 2.0, out=y)
+
+
+def assign(y):
+    y[...] = y * 2.0
+
+
+def assign_rows(y):
+    y[[1, 0]] = y[0] * 2.0
+
+
+@pytest.mark.filterwarnings("ignore:.*broadcast.*:DeprecationWarning")
+@pytest.mark.parametrize("write", [double, double_out, assign, assign_rows])
+@pytest.mark.parametrize("view", [spread, overlapping])
+def test_entries_that_share_memory_are_not_written_together(view, write):
+    def f(x):
+        z = x * 1.0
+        write(view(z))
+        return np.sum(z)
+
+    with pytest.raises(DifferentiationError, match="entries share memory.*write into a copy"):
+        gradient(f, np.array([0.3, 0.7, 1.1]))
+
+
+def test_one_of_the_entries_that_share_memory_is_written():
+    def f(x):
+        z = x * 1.0
+        y = overlapping(z)
+        y[0, 1] = z[0] * 3.0  # and y[1, 0]
+        return np.sum(y * [[1.0, 2.0], [3.0, 4.0]])
+
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(f, np.array([0.3, 0.7, 1.1]))[0], [16.0, 0.0, 4.0])

@@ -92,7 +92,7 @@ class Store:
 
     def overlaps(self, x: Any) -> bool:
         """Return whether two entries of a view may be one place in memory."""
-        return _overlaps_itself(x)
+        return overlaps_itself(x)
 
     def add_to_shadow(self, x: Any, dx: Any) -> None:
         """Add to the cotangent of an array that is written in place."""
@@ -309,7 +309,7 @@ def _order(x: Any) -> Any:
     return "C" if x.flags.c_contiguous else "F"
 
 
-def _overlaps_itself(x: Any) -> bool:
+def overlaps_itself(x: Any) -> bool:
     """Return whether two entries of a view may be one place in memory, as after broadcasting."""
     reach = x.itemsize
     for n, stride in sorted(zip(x.shape, map(abs, x.strides), strict=True), key=lambda p: p[1]):

@@ -29,6 +29,7 @@ from zygote_lite._cotangents.registry import (
     ValueAndPullback,
 )
 from zygote_lite._cotangents.run import current_store, state
+from zygote_lite._cotangents.store import overlaps_itself
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.refusal import text_refusal
@@ -56,12 +57,18 @@ def add_at(x: Any, index: Any, value: Any) -> None:
 @handlers.structural(write_array, add_at, given=True)
 def _(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
     check_kinds(x, value, bool(nodes[3]))
-    old = np.copy(x[index])
+    part = x[index]
+    replaces = write is write_array
+    if replaces and nodes[3] and not x.flags.c_contiguous and _meets_itself(x, part):
+        raise Fault.MEMORY(
+            f"{where()}: an array whose entries share memory (as after broadcasting) is written "
+            "to, and NumPy does not say which of the values stays; write into a copy"
+        )
+    old = np.copy(part)
     write(x, index, value)
     note_write(x)
     if nodes[1] or nodes[3]:
         mark_active(owner_of(x))
-    replaces = write is write_array
     winners = winning(x, index) if replaces else None
 
     def write_back(dy: Any) -> tuple[Any, ...]:
@@ -79,6 +86,13 @@ def _(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullb
         return None, None, None, d_value
 
     return None, UndoOnly(write_back)
+
+
+def _meets_itself(x: Any, part: Any) -> bool:
+    """Return whether entries of a part of an array, which may be a copy, share memory."""
+    if not isinstance(part, np.ndarray):
+        return False  # it is one entry
+    return overlaps_itself(part if owner_of(part) is owner_of(x) else x)
 
 
 def winning(x: Any, index: Any) -> Any:
