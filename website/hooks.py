@@ -72,10 +72,16 @@ def beside(tree):
             yield f'It imports this module:\n\n```python title="{path.name}"\n{source}\n```\n'
 
 
+def pages_of(package):
+    """Return the pages of errors of a package, which stand in its own folder, in order."""
+    return sorted((ERRORS / package).glob("*.md"))
+
+
 def on_config(config):
     """Add the pages of errors and examples to the navigation."""
     gallery = [{title_of(name): f"gallery/{name}.md"} for name in examples()]
-    found = [*ERRORS.glob("*.md"), *sorted(ERRORS.glob("*/*.md"))]  # links to folders of packages
+    packages = ["zygote_lite", "rulescore"]  # in the order of the page of errors
+    found = [*ERRORS.glob("*.md"), *(p for name in packages for p in pages_of(name))]
     errors = [path.relative_to(ROOT / "docs").as_posix() for path in found]
     for entry in config.nav:
         if "Gallery" in entry:
