@@ -1,4 +1,4 @@
-"""What the tests of the optimizer share: the answer of the generic engine, to compare with.
+"""What the tests of the optimizer share: the answer of the tape, to compare with.
 
 A function is specialized at its second call; from the third on specialized code answers, where
 its guards hold.
@@ -37,7 +37,7 @@ def outcome(call):
 
 
 def generic(f, xs, argnums):
-    """Return the outcome of the generic engine."""
+    """Return the outcome of the tape."""
     with generic_only():
         return outcome(lambda: raw_value_and_gradient(f, argnums)(*xs))
 
@@ -92,11 +92,11 @@ def answers(f, xs):
 
 
 def assert_agreement(f, first, *later, argnums=None, tolerance=1e-10):
-    """Assert that a function gives what the generic engine gives, specialized or not.
+    """Assert that a function gives what the tape gives, specialized or not.
 
     It is called with the first arguments until specialized code answers, then twice with each of
     the later ones, and with the first again. Arguments hold afterwards what they hold after the
-    generic engine. Returns whether code was made.
+    tape. Returns whether code was made.
     """
     numbers = tuple(range(len(first))) if argnums is None else argnums
     differentiated = raw_value_and_gradient(f, numbers)

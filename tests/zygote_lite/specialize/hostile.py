@@ -1,6 +1,6 @@
 """Functions that an optimizer may get wrong, each with arguments to specialize for and others.
 
-`@tried(first, later, ...)` declares one; `@left(...)` one that is left to the generic engine, and
+`@tried(first, later, ...)` declares one; `@left(...)` one that is left to the tape, and
 must give the same all the same. Many were once silently wrong.
 """
 

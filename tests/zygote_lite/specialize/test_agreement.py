@@ -1,4 +1,4 @@
-"""Specialized code gives what the generic engine gives: of what is made to break it.
+"""Specialized code gives what the tape gives: of what is made to break it.
 
 The cases of the table of constructs are compared in `constructs/test_constructs.py`.
 """

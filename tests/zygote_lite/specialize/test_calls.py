@@ -50,7 +50,7 @@ class Model:
 
 
 def agree(differentiate, *calls, times=4):
-    """Assert that each call gives what the generic engine gives, again and again."""
+    """Assert that each call gives what the tape gives, again and again."""
     fast = differentiate()
     for _ in range(times):
         for xs, kws in calls:

@@ -269,7 +269,7 @@ ENTRIES_WITHOUT_GRADIENT = {
     of_mapped,
     reduced_map,
 }
-"""A zero of an item that may be none at all is told by the generic engine."""
+"""A zero of an item that may be none at all is told by the tape."""
 
 
 @pytest.mark.parametrize(("f", "first", "later"), [(f, a, b) for f, a, *b in CASES])

@@ -54,7 +54,7 @@ class Swap:
 
 
 def survives(f, x, change, back=None, fits=True):
-    """Specialize, change something, and compare with the generic engine; then change it back."""
+    """Specialize, change something, and compare with the tape; then change it back."""
     differentiated = value_and_grad(f)
     outcome(lambda: [differentiated(x) for _ in range(3)])
     assert is_specialized(f) == fits
@@ -311,7 +311,7 @@ def test_code_is_made_again_for_what_changes_often():
 
 
 def test_code_whose_answers_are_refused_is_made_once():
-    """Python's power raises at the pole of its derivative: the generic engine says infinity."""
+    """Python's power raises at the pole of its derivative: the tape says infinity."""
 
     def f(x):
         return x**0.5

@@ -1,4 +1,4 @@
-"""Hessian times vector in specialized code: what the generic engine gives, and differences."""
+"""Hessian times vector in specialized code: what the tape gives, and differences."""
 
 import math
 import threading

@@ -1,4 +1,4 @@
-"""Jacobians by specialized pullbacks: what the generic engine gives, and differences."""
+"""Jacobians by specialized pullbacks: what the tape gives, and differences."""
 
 import math
 
@@ -96,7 +96,7 @@ def of_a_number(t):
 
 
 def agree(f, *choices, argnums=0):
-    """Assert that Jacobians are what the generic engine gives; return if code was made."""
+    """Assert that Jacobians are what the tape gives; return if code was made."""
     fast = jacobian(f, argnums)
     with np.errstate(all="ignore"):
         for xs in [choices[0]] * 3 + [xs for xs in choices for _ in (1, 2)]:

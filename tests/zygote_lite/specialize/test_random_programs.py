@@ -1,8 +1,8 @@
 """Programs made at random, with arrays, views, loops and branches: specialized, and generic.
 
 Each is specialized for one choice of arguments and called with three others: other branches,
-other numbers of turns, other shapes and dtypes. What it gives must be what the generic engine
-gives, in value and in type, and the generic engine's gradient must be that of differences, along
+other numbers of turns, other shapes and dtypes. What it gives must be what the tape
+gives, in value and in type, and the tape's gradient must be that of differences, along
 one direction.
 """
 

@@ -11,7 +11,7 @@ from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.shape_rules import axes_of_result
 from zygote_lite._specialize.typed.values import constant
 
-LEFT = "left to the generic engine"  # the test at run time whether a type is as it was
+LEFT = "left to the tape"  # the test at run time whether a type is as it was
 SHAPES = [(4, 3), (2, 5), (3, 3), (1, 3), (4, 1), (1, 1)]
 
 

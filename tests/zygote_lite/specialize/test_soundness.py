@@ -23,7 +23,7 @@ CALLS = 8
 
 
 def answers_as(f, *xs, begin):
-    """Compare a row of answers with those of the generic engine, each row begun afresh."""
+    """Compare a row of answers with those of the tape, each row begun afresh."""
     rows = []
     for keep in (generic_only, None):
         begin()

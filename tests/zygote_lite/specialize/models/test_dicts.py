@@ -1,4 +1,4 @@
-"""Dicts in specialized code, as arguments and made inside: as the generic engine has them."""
+"""Dicts in specialized code, as arguments and made inside: as the tape has them."""
 
 import copy
 import math
@@ -90,7 +90,7 @@ def keys_in_order(d):
 
 
 def assert_answered(f, *xs, argnums=(0,)):
-    """Assert that specialized code answers, as the generic engine does, keys in order too."""
+    """Assert that specialized code answers, as the tape does, keys in order too."""
     assert assert_agreement(f, xs, argnums=argnums)
     assert answers(f, xs)
     _, (_, want) = generic(f, xs, argnums)

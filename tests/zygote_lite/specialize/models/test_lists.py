@@ -1,4 +1,4 @@
-"""Lists of numbers of any length in specialized code: as the generic engine has them."""
+"""Lists of numbers of any length in specialized code: as the tape has them."""
 
 import copy
 import itertools
@@ -345,12 +345,12 @@ def test_what_aliases_allow(f):
     np.ones((3, 3)), [[np.float64(1.0), 2.0]], [[1.0, 2.0], 3.0], [[[1.0]]], [[0.0, -0.0]],
 ], ids=repr)  # fmt: skip
 def test_lists_that_do_not_enter(xs):
-    """Lists with other items, rows that are one list, nothing: the generic engine answers."""
+    """Lists with other items, rows that are one list, nothing: the tape answers."""
     assert_agreement(rows_appended, (numbers(9, 9),), (xs,))
 
 
 def test_one_list_given_twice():
-    """Specialized code leaves it to the generic engine, which refuses."""
+    """Specialized code leaves it to the tape, which refuses."""
     xs = numbers(70)
     differentiated = value_and_grad(zipped, (0, 1))
     for _ in range(3):

@@ -285,7 +285,7 @@ def test_a_call_is_bound_to_the_object():
     ready(f, 1.5)
     Free.__call__ = staticmethod(vars(Free)["__call__"])
     direct = [outcome(lambda: value_and_grad(g)(1.5)) for g in (f, thing)]
-    assert all(kind == "error" for kind, *_ in direct), "the generic engine has no such calls"
+    assert all(kind == "error" for kind, *_ in direct), "the tape has no such calls"
 
 
 def test_the_ancestors_of_a_class_change():
@@ -437,7 +437,7 @@ def test_global_lists_and_dicts(monkeypatch):
 
 
 def test_what_is_differentiated_is_read_from_outside_too():
-    """A list or dict is one value, wherever it is met: the generic engine tells what that gives."""
+    """A list or dict is one value, wherever it is met: the tape tells what that gives."""
     holder = types.SimpleNamespace(d={"a": 2.0}, xs=[1.0, 2.0], w=np.ones(3))
 
     def f(d, xs, w):

@@ -11,10 +11,10 @@ import ast
 import enum
 from typing import Any
 
-LEFT = "left to the generic engine"  # the error that leaves code
+LEFT = "left to the tape"  # the error that leaves code
 
 
-class NotSpecializable(Exception):  # noqa: N818 - no error: the generic engine takes over
+class NotSpecializable(Exception):  # noqa: N818 - no error: the tape takes over
     """Tell that a function cannot be specialized, or that specialized code was left, and why.
 
     Attributes:
