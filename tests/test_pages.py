@@ -317,6 +317,18 @@ def test_help_begins_with_the_public_names(package):
     assert examples[0].examples
 
 
+def test_every_environment_variable_is_listed():
+    page = (ROOT / "docs" / "reference" / "environment.md").read_text(encoding="utf-8")
+    texts = [path.read_text(encoding="utf-8") for path in ROOT.glob("*/src/**/*.py")]
+    named = {
+        name for text in texts for name in re.findall(r"\b(?:ZYGOTE_LITE|RULESCORE)_[A-Z_]+", text)
+    }
+    asked = r"(?:environ(?:\.get\(|\[)|getenv\(|= _is_set\()([^),\]]+)"
+    read = {name.strip('"') for text in texts for name in re.findall(asked, text)}
+    assert read <= {*named, "ALL_FRAMES", "name"}  # a constant, and a parameter
+    assert set(re.findall(r"(?m)^\| `(\w+)`", page)) == named
+
+
 def test_the_changelog_has_the_form_of_keep_a_changelog():
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     versions = re.findall(r"(?m)^## (.*)$", text)

@@ -11,7 +11,7 @@ import rulescore
 from rulescore import RuleError
 from rulescore.__main__ import main
 from rulescore._errors import Fault
-from tests.zygote_lite.checks.pages import run, shown
+from tests.zygote_lite.checks.pages import are_users_frames, run, shown
 
 ROOT = Path(rulescore.__file__).parent
 INDEX = Path(__file__).parents[2] / "docs" / "errors" / "index.md"
@@ -26,6 +26,7 @@ def test_the_example_of_each_page_gives_the_error_that_it_shows(kind):
     if "import autograd" in bad:
         pytest.importorskip("autograd", reason="`nox -s interop` installs it")
     error = run(bad)
+    assert are_users_frames(error)
     assert type(error) is RuleError
     assert re.fullmatch(re.escape(told).replace(r"\.\.\.", ".*"), shown(error)), shown(error)
     assert error.code == kind.code
@@ -61,3 +62,15 @@ def test_an_error_keeps_its_code_where_it_is_copied():
     for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert (type(again), str(again), again.code) == (RuleError, str(error), "RC011")
     assert RuleError("a text [1]").code == RuleError("RC011").code == ""
+
+
+def test_all_frames_are_shown_where_they_are_asked_for(monkeypatch):
+    def frames():
+        with pytest.raises(RuleError) as raised:
+            rulescore.RuleSet("mine").scalar(abs)(lambda x, y, z, *w: w)
+        return len(raised.traceback)
+
+    hidden = frames()
+    monkeypatch.setenv("RULESCORE_ALL_FRAMES", "1")
+    assert hidden == 2
+    assert frames() > 4

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import zygote_lite
-from tests.zygote_lite.checks.pages import run, shown
+from tests.zygote_lite.checks.pages import are_users_frames, run, shown
 from zygote_lite.__main__ import command
 from zygote_lite.errors import Fault
 
@@ -29,6 +29,7 @@ def test_the_example_of_each_page_gives_the_error_that_it_shows(kind):
     bad, *good = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (told,) = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
     error = run(bad)
+    assert are_users_frames(error)
     assert shown(error) == told
     assert re.match(r"\w+: example\.py:\d+: ", told)  # the user's file and line come first
     assert told.endswith(f"[{kind.code}]")

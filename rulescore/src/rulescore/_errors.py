@@ -2,9 +2,21 @@
 
 A message ends with the code of its kind, such as `[RC001]`. `pages/RC001.md` tells of it, with an
 example: `python -m rulescore error RC001` prints that page.
+
+An error shows the frames of the user's code, and one of this package; `RULESCORE_ALL_FRAMES=1`
+shows all.
 """
 
+import functools
+import os
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from rulescore.faults import CodedFault, code_in
+
+Called = TypeVar("Called", bound=Callable[..., Any])
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class RuleError(Exception):
@@ -43,3 +55,38 @@ class Fault(CodedFault):
     def __call__(self, text: str) -> RuleError:
         """Return the error with a text."""
         return RuleError(self.message(text))
+
+
+def entry(f: Called) -> Called:
+    """Decorate a function that users call: its `RuleError` shows one frame of this package."""
+
+    @functools.wraps(f)
+    def called(*xs: Any, **options: Any) -> Any:
+        try:
+            return f(*xs, **options)
+        except RuleError as error:
+            __tracebackhide__ = keep_callers_frames(error)
+            raise
+
+    same: Any = called
+    return same  # type: ignore[no-any-return]
+
+
+def keep_callers_frames(error: RuleError) -> bool:
+    """Remove the frames of this package from an error, but for the one that handles it.
+
+    Returns whether frames are hidden: `RULESCORE_ALL_FRAMES=1` shows all.
+    """
+    found = error.__traceback__
+    if found is None or os.environ.get("RULESCORE_ALL_FRAMES", "") not in ("", "0"):
+        return False
+    kept, below = [found], found.tb_next
+    while below is not None:
+        if not below.tb_frame.f_code.co_filename.startswith(_OWN):
+            kept.append(below)
+        below = below.tb_next
+    made: types.TracebackType | None = None
+    for one in reversed(kept):
+        made = types.TracebackType(made, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    error.__traceback__ = made
+    return True

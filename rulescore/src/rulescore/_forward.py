@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rulescore._array import Numeric
-from rulescore._errors import Fault
+from rulescore._errors import Fault, entry
 from rulescore._linear import push_linear
 from rulescore._naming import describe
 from rulescore._project import fits, project, sequence_like, shape_of, zero
@@ -15,6 +15,7 @@ from rulescore._table import find_frule
 from rulescore._tangent import accumulate
 
 
+@entry
 def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any] | None:
     """Return `(y, dy)` for `y = f(*xs, **options)`, or `None` if no rule is for it.
 

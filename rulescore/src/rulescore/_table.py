@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._errors import RuleError, keep_callers_frames
 from rulescore._primitive import Entry, Primitive, remember
 from rulescore._rule import Pullback, Rule, those_given
 
@@ -187,25 +188,29 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
                 return None
     except (KeyError, TypeError):
         pass
-    if rule is None or rule.needs_ad or options:
-        rule = find_rule(f, *xs, ad=ad, **options)
-        if rule is None:
-            return None
-        options = those_given(options)
-        if rule.needs_ad:
-            options["ad"] = ad
-    # what `rule(f, *xs, **options)` does, without the call, for the kinds that are most common
-    if rule.kind == "scalar" and not options:
-        y = rule.primal(*xs)
-        return y, Pullback(rule.reverse, rule, y if rule.takes_out else None, f, xs)
-    if rule.kind == "general":
-        given = rule.body(*xs, **options)
-        if type(given) is tuple and len(given) == 2:
-            back = given[1]
-            if type(back) is tuple or callable(back):
-                return given[0], Pullback(rule.reverse, rule, back, f, xs)
-        return rule.answer(given, f, xs)
-    return rule(f, *xs, **options)
+    try:
+        if rule is None or rule.needs_ad or options:
+            rule = find_rule(f, *xs, ad=ad, **options)
+            if rule is None:
+                return None
+            options = those_given(options)
+            if rule.needs_ad:
+                options["ad"] = ad
+        # what `rule(f, *xs, **options)` does, without the call, for the kinds that are most common
+        if rule.kind == "scalar" and not options:
+            y = rule.primal(*xs)
+            return y, Pullback(rule.reverse, rule, y if rule.takes_out else None, f, xs)
+        if rule.kind == "general":
+            given = rule.body(*xs, **options)
+            if type(given) is tuple and len(given) == 2:
+                back = given[1]
+                if type(back) is tuple or callable(back):
+                    return given[0], Pullback(rule.reverse, rule, back, f, xs)
+            return rule.answer(given, f, xs)
+        return rule(f, *xs, **options)
+    except RuleError as error:
+        __tracebackhide__ = keep_callers_frames(error)
+        raise
 
 
 def _key(f: Any) -> Any:

@@ -7,8 +7,9 @@ a page about it with an example, such as `pages/RC001.md`.
 import enum
 import importlib.resources
 import re
+import sys
 
-__all__ = ["CodedFault", "code_in", "print_page"]
+__all__ = ["CodedFault", "code_in", "print_page", "with_cells"]
 _CODE = re.compile(r"\[([A-Z]+\d{3})\]$")
 
 
@@ -25,6 +26,7 @@ class CodedFault(enum.Enum):
 
     def message(self, text: str) -> str:
         """Return a text with the code at its end, unless one of these kinds has put its own."""
+        text = with_cells(text)
         if code_in(text) in {kind.code for kind in type(self)}:
             return text
         return f"{text}{'' if text[-1:].isspace() else ' '}[{self.code}]"
@@ -34,6 +36,19 @@ class CodedFault(enum.Enum):
         """The page about this kind of error, in Markdown."""
         pages = importlib.resources.files(type(self).__module__.partition(".")[0]) / "pages"
         return (pages / f"{self.code}.md").read_text(encoding="utf8")
+
+
+def with_cells(text: str) -> str:
+    """Return a text with the cells of a notebook named as IPython does: `Cell In[3]:2`."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return text
+
+    def named(found: re.Match[str]) -> str:
+        cell = shell.compile.format_code_name(found[1])
+        return found[0] if cell is None else f"{' '.join(cell)}:{found[2]}"
+
+    return re.sub(r"([^\s(]+):(\d+)", named, text)
 
 
 def code_in(text: str) -> str:

@@ -4,10 +4,15 @@ import contextlib
 import io
 import linecache
 import re
+import traceback
+from pathlib import Path
 
+import rulescore
+import zygote_lite
 from rulescore import RuleSet, plugins
 
 FILE = "example.py"
+OURS = tuple(str(Path(package.__file__).parent) for package in (rulescore, zygote_lite))
 
 
 def run(text):
@@ -44,3 +49,11 @@ def shown(error):
     for new, old in SINCE_SCIPY_1_18.items():
         text = text.replace(new, old)
     return re.sub(r" at 0x[0-9a-f]+", "", text)
+
+
+def are_users_frames(error):
+    """Return whether an error shows lines of the example, one frame of ours, and no other error."""
+    _, first, *rest = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    ours = [path for path in rest if path.startswith(OURS)]
+    alone = error.__cause__ is None and (error.__suppress_context__ or error.__context__ is None)
+    return first == FILE and len(ours) == 1 and alone

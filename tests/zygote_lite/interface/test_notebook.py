@@ -10,7 +10,7 @@ pytest.importorskip("ipykernel", reason="a notebook needs ipykernel")
 
 CELLS = """
 import numpy as np
-from zygote_lite import code_adjoint, grad, pullback
+from zygote_lite import code_adjoint, explain, grad, pullback
 
 def loss(x):
     return np.sum(x**2)
@@ -48,6 +48,12 @@ def failing(x):
 grad(failing)(np.ones(2))
 # ---
 print(pullback(loss, np.ones(2))[1])
+# ---
+from rulescore import RuleSet
+
+RuleSet("mine")(np.sinc)(lambda x: x.size, 3)
+# ---
+print(explain(loss, np.ones(2)).splitlines()[0])
 """
 
 
@@ -72,8 +78,13 @@ def test_a_notebook_with_redefinitions_reloads_times_and_an_error(tmp_path):
     (error,) = [out for out in outputs[7] if out.output_type == "error"]
     told = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"]))
     assert error["ename"] == "NoRuleError"
+    assert re.match(r"Cell In\[8\]:3: ", error["evalue"])  # as IPython names the cell
     assert error["evalue"].endswith("[ZL007]")
     assert "in failing(x)" in told  # with the parameters that the user wrote
     assert re.search(r"-> 3 +return np\.sum", told)  # the line as it is numbered in the cell
     assert "zygote_lite/_" not in told  # the one frame of ours is hidden, as by pytest
     assert texts[8] == "∂(loss)\n"
+    (error,) = [out for out in outputs[9] if out.output_type == "error"]
+    assert re.match(r"rule set mine, Cell In\[10\]:3: ", error["evalue"])
+    assert "_declaring" not in "".join(error["traceback"])  # no frame of rulescore
+    assert re.match(r"Cell In\[11\]:1 +loss\(ndarray\) +transformed; Cell In\[2\]:1$", texts[10])

@@ -17,6 +17,7 @@ import numpy as np
 
 from rulescore import zero
 from zygote_lite._interface.trees import TreeWalk, is_float
+from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import where
 from zygote_lite._tape.validate import describe
 from zygote_lite.errors import Fault
@@ -24,6 +25,7 @@ from zygote_lite.errors import Fault
 OptimizerState = tuple[Any, ...]
 
 
+@entry
 def sgd(
     model: Any,
     gradient: Any,
@@ -54,6 +56,7 @@ def sgd(
     return made, (velocities,)
 
 
+@entry
 def adam(
     model: Any,
     gradient: Any,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import FrameType, FunctionType
 from typing import Any
 
-from rulescore._errors import Fault, RuleError
+from rulescore._errors import Fault, RuleError, entry
 from rulescore._naming import name_of
 
 
@@ -45,6 +45,7 @@ class Declaration:
                     f"rule set {ruleset}, {code.co_filename}:{code.co_firstlineno}", f
                 )
 
+    @entry
     def __call__(self, *given: Any, **options: Any) -> Any:
         """Declare the rule, and return its body."""
         are_bodies = not options and all(isinstance(body, FunctionType) for body in given)

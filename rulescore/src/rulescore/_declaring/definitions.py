@@ -14,7 +14,7 @@ import numpy as np
 
 from rulescore._declaring.parameters import KEYWORD_ONLY, parameters_of
 from rulescore._declaring.ruleset import RuleSet
-from rulescore._errors import Fault
+from rulescore._errors import Fault, entry
 from rulescore._origin import Origin
 
 P = ParamSpec("P")
@@ -23,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _sets: dict[str, RuleSet] = {}
 
 
+@entry
 def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
     """Make a function of the body of its rule.
 
@@ -43,7 +44,7 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
     def primal(*xs: P.args, **options: P.kwargs) -> T:
         return body(*xs, **options)[0]
 
-    caller = sys._getframe(1)
+    caller = sys._getframe(2)
     _set_of(caller)._declare_body((primal,), "general", body, Origin(caller))
     return primal
 
@@ -57,6 +58,7 @@ def scalar_rule(*partials: Callable[..., Any]) -> Callable[[F], F]:
     """
     rules = _set_of(sys._getframe(1))
 
+    @entry
     def declare(f: F) -> F:
         rules.scalar(f)(*partials)
         return f
@@ -64,6 +66,7 @@ def scalar_rule(*partials: Callable[..., Any]) -> Callable[[F], F]:
     return declare
 
 
+@entry
 def non_differentiable(f: F) -> F:
     """Declare that no gradient passes through a function, where it is defined.
 
@@ -73,7 +76,7 @@ def non_differentiable(f: F) -> F:
     The function simply runs, and its value counts as a constant. (ChainRules'
     `@non_differentiable`.)
     """
-    caller = sys._getframe(1)
+    caller = sys._getframe(2)
     place = (f.__code__.co_filename, f.__code__.co_firstlineno)
     _set_of(caller)._declare(
         (f,), "constant", (), varargs=Any, place=place, origin=Origin(caller), options=None
@@ -81,6 +84,7 @@ def non_differentiable(f: F) -> F:
     return f
 
 
+@entry
 def opt_out(function: Any, *types: type) -> None:
     """Declare that the rules of a function are not for arguments of your own types.
 
@@ -90,7 +94,7 @@ def opt_out(function: Any, *types: type) -> None:
 
     An AD then differentiates the function's own code: `opt_out(np.mean, MyArray)`.
     """
-    caller = sys._getframe(1)
+    caller = sys._getframe(2)
     _set_of(caller)._declare_opted_out(function, types, caller)
 
 

@@ -13,7 +13,7 @@ from rulescore._declaring.made import rules_for, rules_of_body
 from rulescore._declaring.parameters import POSITIONAL, parameters_of
 from rulescore._declaring.poles import may_have_poles
 from rulescore._declaring.refusals import Refusals
-from rulescore._errors import Fault
+from rulescore._errors import Fault, entry
 from rulescore._methods import flatten
 from rulescore._naming import name_of
 from rulescore._origin import Origin
@@ -64,6 +64,7 @@ class RuleSet:
         """
         return self._examples.all()
 
+    @entry
     def scalar(
         self,
         *functions: Any,
@@ -122,6 +123,7 @@ class RuleSet:
 
         return self._declaration("rule.scalar", functions, declare, several=True)
 
+    @entry
     def __call__(
         self,
         *functions: Any,
@@ -160,6 +162,7 @@ class RuleSet:
 
         return self._declaration("rule", functions, declare)
 
+    @entry
     def linear(
         self,
         *functions: Any,
@@ -188,6 +191,7 @@ class RuleSet:
 
         return self._declaration("rule.linear", functions, declare)
 
+    @entry
     def forward(self, *functions: Any) -> Callable[[Body], Body]:
         """Declare forward rules for `functions` by hand, dispatched like the rules of `rule(f)`.
 
@@ -210,6 +214,7 @@ class RuleSet:
 
         return self._declaration("rule.forward", functions, declare)
 
+    @entry
     def batched(self, *functions: Any) -> Callable[[Body], Body]:
         """Declare batching rules: what `functions` do to a whole batch of arguments.
 
@@ -228,21 +233,23 @@ class RuleSet:
 
         return self._declaration("rule.batched", functions, declare)
 
+    @entry
     def of_instances(self, body: Body) -> Body:
         """Declare a rule for calling an object, dispatched on the object's type first.
 
         The first annotation is the type of the callable object. The pullback returns the object's
         own cotangent (a `Tangent`, or `None`) before those of the arguments.
         """
-        self._declare_body((), "instance", body, Origin(sys._getframe(1)))
+        self._declare_body((), "instance", body, Origin(sys._getframe(2)))
         return body
 
+    @entry
     def constant(self, *functions: Any) -> None:
         """Declare that no cotangent passes through `functions`, whatever their arguments.
 
         This is a call, and no decorator. (ChainRules' `@non_differentiable`.)
         """
-        caller = sys._getframe(1)
+        caller = sys._getframe(2)
         place = (caller.f_code.co_filename, caller.f_lineno)
         for f in functions:
             # a decorated `def` would be replaced by `None`
@@ -263,14 +270,16 @@ class RuleSet:
             options=None,
         )
 
+    @entry
     def opt_out(self, function: Any, *types: type) -> None:
         """Declare that the rules of a function are not for arguments of some types.
 
         An AD then differentiates the function's own code: `rule.opt_out(np.sum, MyArray)`, where
         `MyArray` is a subtype of yours of what the rule is for. (ChainRules' `@opt_out`.)
         """
-        self._declare_opted_out(function, types, sys._getframe(1))
+        self._declare_opted_out(function, types, sys._getframe(2))
 
+    @entry
     def method(self, function: Any) -> Callable[[Body], Body]:
         """Declare how `project`, `accumulate`, `zero` or `flatten` treats values of your own type.
 
@@ -313,6 +322,7 @@ class RuleSet:
         """
         self.reasons.update(dict.fromkeys(names, reason))
 
+    @entry
     def register(self, *, override: bool | str | Iterable[str] = False) -> None:
         """Make the rules known to `rrule`, from the next call on.
 
@@ -352,7 +362,7 @@ class RuleSet:
         declare: Callable[[Any, Origin], None],
         several: bool = False,
     ) -> Declaration:
-        caller = sys._getframe(2)
+        caller = sys._getframe(3)  # of the method that calls this, and of its `entry`
         origin = Origin(caller)
 
         def apply(declaration: Declaration, body: Any) -> None:

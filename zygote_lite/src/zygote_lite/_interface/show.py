@@ -6,6 +6,7 @@ import inspect
 import types
 from typing import Any
 
+from rulescore.faults import with_cells
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
@@ -189,7 +190,7 @@ def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> 
     of the functions that it leaves to the tape, say so: it uses the same rules. If there is none,
     the first line says why. Raises the errors of the gradient.
     """
-    lines = resolutions(f, xs, kws, argnums)
+    lines = [tuple(map(with_cells, line)) for line in resolutions(f, xs, kws, argnums)]
     if not lines:
         return "nothing was differentiated"
     places = max(len(place) for place, _, _ in lines)

@@ -23,6 +23,7 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     tuple_like,
 )
+from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.places import where
 from zygote_lite._tape.validate import describe, is_real_array
 from zygote_lite.errors import Fault
@@ -44,7 +45,11 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     An object that occurs twice in the tree is one object in the result, too. Raises `ValueError` if
     the structures differ. (JAX's `tree.map`.)
     """
-    return TreeWalk(f, _is_number).new(tree, rest)
+    try:
+        return TreeWalk(f, _is_number).new(tree, rest)
+    except BaseException as error:
+        __tracebackhide__ = keep_users_frames(error)
+        raise
 
 
 class TreeWalk:
@@ -184,6 +189,7 @@ def _filled_in(x: Any, made: Any, entries: dict[Any, Any]) -> Any:
 # -- as one vector ---------------------------------------------------------------------------------
 
 
+@entry
 def ravel(tree: Any, *, frozen: Collection[str] = ()) -> tuple[Any, "Unravel"]:
     """Return the floating-point numbers of a tree as one vector, and the function that undoes this.
 
@@ -215,6 +221,7 @@ class Unravel:
         self.size = sum(map(np.size, leaves))
         self.dtype = np.result_type(*map(np.asarray, leaves)) if leaves else np.dtype(float)
 
+    @entry
     def __call__(self, v: Any) -> Any:
         return self._made(v, False)
 

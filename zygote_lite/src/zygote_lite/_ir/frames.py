@@ -11,6 +11,7 @@ pytest hides the one frame too. `ZYGOTE_LITE_ALL_FRAMES=1` shows all; it may be 
 program runs. A package of rules whose frames are to go has `__tracebackhide__ = True` at its top.
 """
 
+import contextlib
 import functools
 import os
 import re
@@ -21,7 +22,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import rulescore
-from rulescore.faults import code_in
+from rulescore.faults import code_in, with_cells
 from zygote_lite._ir.places import ENGINE, place_in
 from zygote_lite._ir.stand_in_frames import StandIns
 from zygote_lite.modes import InternalError
@@ -58,7 +59,10 @@ def keep_users_frames(error: BaseException) -> bool:
         context = one.__context__
         while context is not None and context is not one and _is_internal(context):
             context = one.__context__ = context.__context__
-        left += [e for e in (one.__cause__, context) if e is not None]
+        cause = one.__cause__
+        if cause is not None and str(cause) in str(one) and _of_user(cause.__traceback__) is None:
+            one.__cause__ = cause = context = None  # it has been said
+        left += [e for e in (cause, context) if e is not None]
         if isinstance(one, BaseExceptionGroup):
             left += one.exceptions
     return True
@@ -89,7 +93,7 @@ def _tell_place(error: BaseException) -> None:
     outside = [frame for frame, _ in traceback.walk_stack(found.tb_frame)]
     place = place_in([*reversed(inside), *outside])
     if place is not None:
-        error.args = (f"{place}: {text}",)
+        error.args = (with_cells(f"{place}: {text}"),)
 
 
 def _of_user(found: types.TracebackType | None) -> types.TracebackType | None:
@@ -100,7 +104,7 @@ def _of_user(found: types.TracebackType | None) -> types.TracebackType | None:
     kept, of_rules, is_user = [], [], True
     while found is not None:
         frame, was_user = found.tb_frame, is_user
-        is_user = not (_is_of_engine(frame) or _is_of_hidden_rules(frame))
+        is_user = not (_is_of_engine(frame) or _is_of_hidden_rules(frame) or _is_manager(found))
         if is_user or (was_user and frame.f_code in _called_by_users):
             kept.append(found)
         elif not _is_of_engine(frame):
@@ -112,6 +116,12 @@ def _of_user(found: types.TracebackType | None) -> types.TracebackType | None:
     for one in reversed(kept):
         made = stand_ins.as_written(one if one.tb_next is made else _linked(one, made))
     return made
+
+
+def _is_manager(found: types.TracebackType) -> bool:
+    """Return whether a frame is of `contextlib`, and runs a context manager of the engine."""
+    below, path = found.tb_next, found.tb_frame.f_code.co_filename
+    return path == contextlib.__file__ and below is not None and _is_of_engine(below.tb_frame)
 
 
 def _linked(one: types.TracebackType, rest: types.TracebackType | None) -> types.TracebackType:

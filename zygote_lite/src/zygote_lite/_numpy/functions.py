@@ -280,9 +280,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         return tape.refuse(nodes, f, xs, kws)
     try:
         return tape.call(nodes, source, *xs, **kws)
-    except DifferentiationError as error:
+    except DifferentiationError:
         option = option_in_the_way(nodes, f, xs, kws)
         if option is not None:
-            raise option from error
+            raise option from None
         raise_own_error(f, xs, kws)
         raise

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rulescore import find_rule
+from rulescore.faults import with_cells
 from zygote_lite._activity.activity import (
     holds_text,
     is_active_text,
@@ -118,7 +119,7 @@ def naming_line(f: Any, back: Back) -> Back:
             told = f"{told_place(place)}: the pullback of {name_of(f)} failed: {error}"
             raise Fault.RULE_FAILED(told, kind) from error
         except Exception as error:
-            error.add_note(f"{told_place(place)}: in the pullback of {name_of(f)}")
+            error.add_note(with_cells(f"{told_place(place)}: in the pullback of {name_of(f)}"))
             raise
 
     return back_with_line
