@@ -88,13 +88,8 @@ def attribute_that_stays(x: Any, name: str) -> Any:
     return found
 
 
-_MODULE = "module"  # how names for the variables of modules begin
-
-
 def _is_attribute(expression: str) -> bool:
     """Return whether something is read from a module or class, where a float seldom changes."""
-    if expression.startswith(_MODULE):
-        return True
     return "." in expression.split(")")[-1] and not expression.endswith("cell_contents")
 
 
@@ -148,10 +143,7 @@ def read_path(builder: Builder, found: Any, expression: str, path: list[str], st
         if isinstance(space, types.ModuleType) and (id(vars(space)), name) in builder.settings:
             return functools.reduce(builder.attribute, path[i:], constant(space))
         found = attribute_that_stays(space, name)
-        if type(space) is types.ModuleType and name in vars(space):  # quicker than the dot
-            expression = f"{inputs.name_for(vars(space), _MODULE)}[{name!r}]"
-        else:
-            expression += f".{name}"
+        expression += f".{name}"
     return read(builder, found, expression, stem)
 
 
