@@ -97,6 +97,46 @@ def test_the_gradient_is_that_of_the_function_itself(make):
     assert_close(hvp(f)(X, Y, Y), product, 1e-10)
 
 
+class Cubic:
+    def __init__(self, k):
+        self.k = k
+
+    @checkpoint
+    def __call__(self, x):
+        return self.k * x**3
+
+    @checkpoint
+    def method(self, x, power=3):
+        return self.k * x**power
+
+    @classmethod
+    @checkpoint
+    def of_class(cls, k, x):
+        return k * x**3
+
+    @staticmethod
+    @checkpoint
+    def static(k, x):
+        return k * x**3
+
+
+DECORATED = {
+    "call": lambda c, x: c(x), "method": lambda c, x: c.method(x), "unbound": Cubic.method,
+    "by name": lambda c, x: c.method(x, power=3), "static": lambda c, x: c.static(c.k, x),
+    "of a class": lambda c, x: Cubic.of_class(c.k, x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DECORATED)
+def test_it_decorates_methods(name):
+    f = DECORATED[name]
+    for _ in range(4):
+        dc, dx = gradient(f, Cubic(2.0), 0.5)
+        assert (dc.k, dx) == (0.125, 1.5)
+        assert jvp(f, (Cubic(2.0), 0.5), (None, 1.0)) == (0.25, 1.5)
+        assert grad(grad(f, 1), 1)(Cubic(2.0), 0.5) == 6.0
+
+
 def test_what_it_calls_is_transformed():
     def inner(x):
         return x * math.sin(x)
@@ -158,6 +198,30 @@ class Dropout:
         return x * self.generator.normal()
 
 
+def counts_in_a_dict(x, seen={"n": 0}):
+    seen["n"] += 1
+    return x * x
+
+
+class Counted:
+    calls = 0
+
+    def __init__(self):
+        self.calls = 0
+
+    def by_class(self, x):
+        Counted.calls += 1
+        return x * x
+
+    def by_type(self, x):
+        type(self).last = x
+        return x * x
+
+    def of_itself(self, x):
+        self.calls += 1
+        return x * x
+
+
 def of_an_enclosing_variable(x):
     k = 0.0
 
@@ -172,7 +236,8 @@ def of_an_enclosing_variable(x):
 @pytest.mark.parametrize(
     "f",
     [prints, draws, draws_globally, draws_in_python, asks_for_the_time, appends,
-     appends_to_a_default, counts, calls_another, Dropout(), of_an_enclosing_variable],
+     appends_to_a_default, counts, counts_in_a_dict, calls_another, Dropout(), Counted().by_class,
+     Counted().by_type, Counted().of_itself, of_an_enclosing_variable],
     ids=lambda f: getattr(f, "__name__", "object"),
 )  # fmt: skip
 def test_effects_are_refused(f, capsys):

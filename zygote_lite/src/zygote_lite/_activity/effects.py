@@ -42,8 +42,8 @@ _MOST_VALUES = 10_000  # values that are looked at
 def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
     """Return an effect that calling one of some values may have, and the variables that they read.
 
-    The effect is `None` where none was found. Whether the lists, dicts and objects among these
-    variables are changed is told by calling it.
+    The effect is `None` where none was found. Whether the lists, dicts, objects and classes among
+    these variables are changed is told by calling it.
     """
     stack, seen, read = [*values], dict[int, Any](), list[Any]()
     named, of_libraries, looked_at = set[str](), list[Any](), (0, 0)
@@ -83,6 +83,7 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
                 of_libraries.append(x)
             elif is_users_class(x):
                 stack += methods_of(x)
+                read.append(x)
         elif kind_of(x) == OBJECT and _is_installed_class(type(x)):
             of_libraries.append(x)
         elif kind_of(x) >= TUPLE:

@@ -3,7 +3,8 @@
 import functools
 import operator
 import sys
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rulescore import RuleSet, Tangent
@@ -28,6 +29,9 @@ class Checkpointed:
 
     def __call__(self, *xs: Any, **kws: Any) -> Any:
         return self.f(*xs, **kws)
+
+    def __get__(self, x: Any, owner: Any = None) -> Any:
+        return self if x is None else types.MethodType(self, x)
 
     def __reduce__(self) -> Any:
         found: Any = sys.modules.get(self.__module__)
@@ -64,13 +68,24 @@ def _outer_state(f: Any, *xs: Any) -> Any:
             f"{where()}: {name_of(f)} is run again in the reverse pass, and has an effect: "
             f"{effect}. Do that outside of what is checkpointed"
         )
-    return read, contents_of(read)
+    around = (f, *xs, *read)
+    return around, contents_of(around), _attributes_of(around)
+
+
+def _attributes_of(read: Iterable[Any]) -> list[Any]:
+    """Return what the attributes of classes are."""
+    return [(x, name, y) for x in read if isinstance(x, type) for name, y in vars(x).items()]
 
 
 @inside_run
 def _refuse_changes(f: Any, state: Any) -> None:
-    read, before = state
-    if not hold_the_same(before, contents_of(read)):
+    around, contents, attributes = state
+    now = _attributes_of(around)
+    same = len(attributes) == len(now) and all(
+        name == other and x is y
+        for (_, name, x), (_, other, y) in zip(attributes, now, strict=True)
+    )
+    if not same or not hold_the_same(contents, contents_of(around), counts=True):
         raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and changes a variable "
             "around it: return the new state, and take it as an argument"

@@ -116,5 +116,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced 
         return tape.call(nodes, python, *xs, **kws)
     call = inspect.getattr_static(type(f), "__call__", None)
     if not isinstance(call, types.FunctionType):
-        return None
+        bound = call.__get__(f) if hasattr(type(call), "__get__") else None
+        if type(bound) is not types.MethodType or bound.__self__ is not f:
+            return None
+        call = bound.__func__  # an object that a decorator made, as `checkpoint` does
     return tape.call((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)

@@ -188,22 +188,26 @@ def contents_of(operands: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-def hold_the_same(before: list[tuple[Any, Any]], after: list[tuple[Any, Any]]) -> bool:
-    """Return whether operands that `contents_of` was asked for twice hold the same objects."""
+def hold_the_same(
+    before: list[tuple[Any, Any]], after: list[tuple[Any, Any]], counts: bool = False
+) -> bool:
+    """Return whether operands that `contents_of` was asked for twice hold the same objects.
+
+    A counter may change, as no gradient passes through it, but where `counts` says otherwise.
+    """
     return len(before) == len(after) and all(
-        x is y and _still_holds(held, now)
+        x is y and _still_holds(held, now, counts)
         for (x, held), (y, now) in zip(before, after, strict=True)
     )
 
 
-def _still_holds(held: Any, now: Any) -> bool:
+def _still_holds(held: Any, now: Any, counts: bool) -> bool:
     if not isinstance(held, list) or not isinstance(now, list):
         return bool(held == now)  # the memory of an array
     if len(held) != len(now):
         return False
-    # a counter may change: no gradient passes through it
     return all(
-        key == other and (x is y or (_is_a_count(x) and _is_a_count(y)))
+        key == other and (x is y or (_is_a_count(x) and _is_a_count(y) and (not counts or x == y)))
         for (key, x), (other, y) in zip(held, now, strict=True)
     )
 
