@@ -9,7 +9,7 @@ import pytest
 from rulescore import Tangent
 from rulescore.testing._leaves import inner
 from tests.zygote_lite.checks.finite_differences import slope
-from zygote_lite import grad, gradient, hessian, hvp, jvp, testing, value_and_grad
+from zygote_lite import grad, gradient, hessian, hvp, jacfwd, jvp, testing, value_and_grad
 from zygote_lite._specialize.tangents import specialize_forward
 
 V, W = np.array([0.3, 0.9, -1.1]), np.array([0.7, -0.2, 0.4])
@@ -511,14 +511,56 @@ def test_globals_that_change():
         assert jvp(scaled, (3.0,), (1.0,)) == (3.0 * factor, factor)
 
 
-def test_effects_happen_once(capsys):
-    def f(x):
-        print("once")
-        return x * x
+class Counter:
+    def __init__(self):
+        self.last, self.generator = 0.0, np.random.default_rng(0)
 
-    for _ in range(4):
-        assert jvp(f, (3.0,), (1.0,)) == (9.0, 6.0)
-    assert capsys.readouterr().out == 4 * "once\n"
+
+def with_effects(x, counter):
+    for i in range(2):
+        x = math.sin(x) * counter.generator.normal()
+        print(i, x)
+    counter.last = x * x
+    return counter.last + x
+
+
+def test_effects_happen_once(capsys):
+    expected, _ = slope(lambda h: with_effects(0.8 + h * 0.5, Counter()), step=1e-3)
+    plain = Counter()
+    capsys.readouterr()
+    value = with_effects(0.8, plain)
+    printed, following = capsys.readouterr().out, plain.generator.normal()
+    for mode in (testing.strict, testing.strict, testing.compared):
+        counter = Counter()
+        with testing.transformed_only(), mode():
+            found, tangent = jvp(with_effects, (0.8, counter), (0.5, None))
+        assert (found, counter.last) == (value, plain.last)
+        assert (capsys.readouterr().out, counter.generator.normal()) == (printed, following)
+        np.testing.assert_allclose(tangent, expected, rtol=1e-7)
+    jacfwd(lambda x: [print("once"), x * x][1])(V)
+    assert capsys.readouterr().out == "once\n"
+
+
+def in_place(x, y):
+    x[1:] = y[:-1] * x[:-1]
+    y *= 2.0
+    return np.sum(x * y), y[0]
+
+
+def test_what_is_given_is_written_in_place():
+    expected, _ = slope(lambda h: np.array(in_place(V + h * W, W + h * V)), step=1e-3)
+    x, y, dx, dy = V.copy(), W.copy(), W.copy(), V.copy()
+    value = in_place(x, y)
+    for mode in (testing.strict, testing.strict, testing.compared):
+        given = V.copy(), W.copy()
+        with testing.transformed_only(), mode():
+            found, tangent = jvp(in_place, given, (dx, dy))
+        np.testing.assert_array_equal(found, value)
+        np.testing.assert_array_equal([*given, dx, dy], [x, y, W, V])
+        np.testing.assert_allclose(tangent, expected, rtol=1e-7)
+    given = V.copy(), W.copy()
+    np.testing.assert_allclose(jvp(in_place, given, (given[0], given[1]))[1][1], 2 * W[0])
+    np.testing.assert_array_equal(given, [x, y])
 
 
 def loop_over(xs, y):
@@ -561,7 +603,16 @@ def flat_network(w, scale):
     return np.mean((h @ w[:2] - x * x) ** 2)
 
 
-SECOND = [(steps, V, W), (recurrent, M, M.T.copy()), (flat_network, V, W)]
+def late_branch(v, scale):
+    s, w = scale * 0.5, v * 0.3
+    for _ in range(3):
+        if s > 0.5:  # not in the first step, of which the gradient keeps nothing there
+            w = w * np.tanh(w[1:] * w[:-1]).sum()
+        s = s + math.sin(s) * w[0]
+    return s + np.sum(w * w)
+
+
+SECOND = [(steps, V, W), (late_branch, V, W), (recurrent, M, M.T.copy()), (flat_network, V, W)]
 
 
 @pytest.mark.parametrize(("f", "x", "v"), SECOND)

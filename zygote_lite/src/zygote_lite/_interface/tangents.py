@@ -90,8 +90,9 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _by_code(
-    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], numbers: tuple[int, ...], moving: list[Any]
-) -> tuple[Any, Any] | None:
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], numbers: tuple[int, ...], moving: list[Any],
+    quiet: bool = False,
+) -> tuple[Any, Any] | None:  # fmt: skip
     """Return the value and the tangent by transformed code; `None` where that is the tape's.
 
     The code is made at the first call: the tape costs about as much as making it.
@@ -100,6 +101,7 @@ def _by_code(
         f, xs, kws: the call.
         numbers: the arguments that move, by position and then by keyword.
         moving: their tangents.
+        quiet: whether code that has effects may not answer.
     """
     function, over = gone_over(f)
     given, places = xs, numbers
@@ -116,12 +118,14 @@ def _by_code(
     known = specializations_of(function, len(given), places, False, False, FORWARD, over)
     if known is None:
         return None
-    found: tuple[Any, Any] | None = known.enter(function, *given, *moving)
+    found: tuple[Any, Any] | None = None
+    if not (quiet and known.has_effects()):
+        found = known.enter(function, *given, *moving)
     if found is not None and function is f and len(given) == len(xs):
         _enter_at_once(f, known)
     if found is None:
         plugins()  # their rules, were they loaded later, would put the code out of date
-        if known.note(function, (*given, *moving)):
+        if known.note(function, (*given, *moving)) and not (quiet and known.has_effects()):
             found = known.enter(function, *given, *moving)
     return found
 
@@ -239,14 +243,14 @@ def _jacobian_by_code(
 ) -> Any:
     """Return a Jacobian by transformed code, which runs the function once for each column.
 
-    Such code has no effects. It is `None` where a column is the tape's, and for structures.
+    It is `None` where a column is the tape's, for structures, and where code has effects.
     """
     if any(type(zeros[n]) not in (float, np.ndarray) for n in active.numbers):
         return None
     y, columns, function = None, [], original(f)
     for number in active.numbers:
         for v in units(f, zeros[number]):
-            found = _by_code(function, xs, kws, (number,), [v])
+            found = _by_code(function, xs, kws, (number,), [v], quiet=True)
             if found is None:
                 return None
             y = found[0]

@@ -81,6 +81,10 @@ class Specializations:
             watched = watching.count and self.form != AS_RULE
             self.enter = functools.partial(watch, self) if watched else first_of(self.made)
 
+    def has_effects(self) -> bool:
+        """Return whether a call of the code may have effects that can be seen from outside."""
+        return any(enter.__globals__["changes"] for enter in self.made)
+
     def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:
         """Make code for a call at once; return the reason where that cannot be done."""
         plugins()  # their rules, were they loaded later, would put the code out of date

@@ -83,7 +83,7 @@ def _run_and_answer(
     if form == AS_RULE:
         return f"y, back = {call}", [], f"y, back, ({''.join(f'{e}, ' for e in given)})"
     if form in (FORWARD, PRODUCT) and made.result is not None:
-        return _run_of_tangent(made, form, call)
+        return _run_of_tangent(made, form, call, contents)
     found = [f"d{i}" for i, flag in enumerate(active) if flag]
     if compiled:
         run, checks, value, found = call_of(made, given, active)
@@ -97,10 +97,12 @@ def _run_and_answer(
     return run, checks, gradient
 
 
-def _run_of_tangent(made: Specialized, form: str, call: str) -> tuple[str, list[str], str]:
+def _run_of_tangent(
+    made: Specialized, form: str, call: str, contents: list[str]
+) -> tuple[str, list[str], str]:
     """Return the same for dual code, which gives the value and its tangent, or that alone."""
     assert made.result is not None
-    run, tangent, path = f"y = {call}", made.result, "y"
+    run, tangent, path = f"{', '.join(['y', *contents])} = {call}", made.result, "y"
     if form == FORWARD:
         assert made.result.items is not None
         tangent, path = made.result.items[1], "y[1]"

@@ -106,21 +106,28 @@ def _dual_code(
         inputs.define = functools.partial(define_recursive, write=_write_recursive)
         tried.append(inputs)
         wanted: set[Any] = set()
-        builder, arguments, names, result = interpreted(
-            inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted,
-            uniform=uniform, over=over, handlers=handlers,
-        )  # fmt: skip
-        settle_attributes(builder)
-        settle_changes(builder)
-        _differentiated.complete(builder, arguments)
-        value = float_checked(builder, result)
-        memory = settled_memory(builder, builder.out)
-        shared = not builder.distinct and may_be_shared(builder, result)
-        if wanted <= own and not shared:
-            break
-        own, distinct = own | wanted, distinct or shared
-    if builder.copies or inputs.changing or inputs.effects is not None:
-        raise NotSupported.FORWARD("it has effects, or writes to an argument")
+        try:
+            builder, arguments, names, result = interpreted(
+                inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted,
+                uniform=uniform, over=over, handlers=handlers,
+            )  # fmt: skip
+            settle_attributes(builder)
+            settle_changes(builder)
+            _differentiated.complete(builder, arguments)
+            value = float_checked(builder, result)
+            memory = settled_memory(builder, builder.out)
+            shared = not builder.distinct and may_be_shared(builder, result)
+            if wanted <= own and not shared:
+                break
+            distinct = distinct or shared
+        except NotSpecializable:
+            if wanted <= own:
+                raise
+        own |= wanted
+    if (builder.copies or inputs.effects is not None) and over:  # hessian() would repeat them
+        raise NotSupported.FORWARD("it has effects, and a derivative of it is pushed forward")
+    if inputs.changing:
+        raise NotSupported.FORWARD("it changes a container that it is given")
     refuse_other_values(value, as_pullback=True, as_complex=not over)
     if over and moves_complex(builder.out):
         raise NotSupported.FORWARD("the tangent of a derivative of complex numbers")

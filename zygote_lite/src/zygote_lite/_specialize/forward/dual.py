@@ -134,6 +134,9 @@ class Dual(OperationRules):
             return
         if isinstance(node.reverse_rule, Mirror) and is_pullback_of_rule(self.builder, node):
             return  # which nobody calls
+        if isinstance(node.reverse_rule, Mirror) and not node.active_operands:
+            self.still.add(y)
+            return  # an effect, such as output
         d = None
         if isinstance(y.fact, ListOf):
             moves = list_root(y).active

@@ -127,6 +127,8 @@ class OperationRules:
             if node.function is not operator.getitem:
                 raise NotSupported.FORWARD("an item of a list is read")
             d = self.builder.item(self.whole(node.arguments[0]), node.arguments[1])
+            if isinstance(node.arguments[0].fact, ListOf):  # as its tangent was appended
+                d.shaped = shape_root(node.target)  # it may be `None`, on paths that read neither
         elif isinstance(rule, InlinedPullback) or (
             isinstance(rule, AdjointRule) and _forward_rule_by_hand(node) is not None
         ):
