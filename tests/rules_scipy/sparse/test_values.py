@@ -6,7 +6,16 @@ from scipy import sparse as sp
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.tiers import compare
-from zygote_lite import DifferentiationError, NoRuleError, gradient, hessian, pullback
+from zygote_lite import (
+    DifferentiationError,
+    NoRuleError,
+    grad,
+    gradient,
+    hessian,
+    jvp,
+    linearize,
+    pullback,
+)
 
 
 def test_examples(example):
@@ -176,6 +185,47 @@ def test_a_cotangent_may_have_another_pattern():
     assert (y != 2 * A).nnz == 0
     for dy in (np.full((3, 4), 3.0), sp.coo_array(np.full((3, 4), 3.0))):
         np.testing.assert_array_equal(back(dy)[1].toarray(), 6.0 * (DENSE != 0))
+
+
+OF_SPARSE_VALUE = {
+    "transposed": lambda a: a.T, "product": lambda a: (a @ a.T).tocsc(), "sum": lambda a: a + a,
+    "absolute": abs, "in a dict": lambda a: {"a": a.multiply(a), "sum": a.sum()}["a"],
+    "itself": lambda a: a, "constant": lambda a: A * 1.0, "rows": lambda a: sp.hstack([a, a]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_SPARSE_VALUE)
+def test_tangents_of_sparse_values(name):
+    f, step = OF_SPARSE_VALUE[name], 1e-4
+    moves = of_data(sp.csr_array, np.arange(1.0, 7.0))
+    expected = (f(A + step * moves) - f(A - step * moves)).toarray() / (2 * step)
+    for _ in range(2):
+        y, dy = jvp(f, (A,), (moves,))
+        assert type(dy) is type(y)
+        np.testing.assert_allclose(dy.toarray(), expected, atol=1e-9)
+        assert not np.shares_memory(dy.data, moves.data)
+    np.testing.assert_allclose(linearize(f, A)[1](moves).toarray(), expected, atol=1e-9)
+    found = grad(lambda v: jvp(f, (A,), (of_data(sp.csr_array, v),))[1].sum())(np.ones(6))
+    np.testing.assert_allclose(found @ moves.data, expected.sum(), atol=1e-8)
+
+
+def test_places_that_are_stored_twice():
+    def twice(numbers):
+        return sp.coo_array((numbers, ([0, 2, 0, 1], [1, 3, 1, 0])), shape=(3, 4))
+
+    a, moves = twice(np.array([0.5, -1.5, 2.0, 0.7])), np.array([1.0, 10.0, 100.0, 1000.0])
+    tangent = twice(moves)
+    for f in (sp.coo_array.tocsr, lambda a: a, lambda a: a.astype(complex), sp.coo_array.toarray):
+        _, dy = jvp(f, (a,), (tangent,))
+        dense = dy.toarray() if sp.issparse(dy) else dy
+        np.testing.assert_array_equal(dense, tangent.toarray())
+        pullback(lambda a: a.tocsr() * 1.0, a)[1](tangent)
+        np.testing.assert_array_equal(tangent.data, moves)  # neither of them sums the user's
+    summed = tangent.copy()
+    summed.sum_duplicates()
+    for v in (summed, sp.coo_array(np.ones((3, 4)))):
+        with pytest.raises(TypeError, match="stores none, or stores two"):
+            jvp(lambda a: a * 2.0, (a,), (v,))
 
 
 def test_kinds_stay():

@@ -254,8 +254,7 @@ def _(dx: object, x: Sparse):
     if dx.shape != x.shape:
         raise ValueError(f"a cotangent of shape {dx.shape} does not fit one of shape {x.shape}")
     if not same_pattern(dx, x):
-        dx = dx.tocoo()
-        dx.sum_duplicates()
+        dx = summed(dx.tocoo())
         return filled(x, project(taken(dx.data, located(places(x), places(dx))), stored(x)))
     values = project(stored(dx), stored(x))
     return dx if type(dx) is type(x) and values.dtype == dx.dtype else filled(x, values)

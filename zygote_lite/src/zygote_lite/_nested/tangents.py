@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Array, accumulate, project, zero
+from rulescore import Array, accumulate, flatten, project, zero
 from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._activity.saved import refuse_overwritten, stamp
 from zygote_lite._cotangents.kinds import (
@@ -93,15 +93,19 @@ class Pushforward:
         So no zero of it wins over an infinity, but those of what the value does not depend on.
         """
         kind = kind_of(y)
-        if kind == VALUE and (isinstance(y, Array) or not is_known_by_rule(type(y))):
+        is_known = kind == VALUE and is_known_by_rule(type(y)) and not isinstance(y, Array)
+        flat = flatten(y) if is_known else None
+        if kind == VALUE and not (is_known and flat is None):
             d = zero(y)
             if d is None:
                 if isinstance(y, np.flatiter):
                     raise self._without_form(y)
                 return None
-            entries = [0.5 + _STEP * n % 1 for n in itertools.islice(self._numbers, np.size(d))]
-            unit = 1 + 0.75j if np.iscomplexobj(d) else 1
-            d = project(np.reshape(unit * np.array(entries), np.shape(d)), d)
+            if flat is None:
+                d = self._of_any_entries(d)
+            else:
+                arrays, rebuild = flatten(d) or flat
+                d = rebuild([*map(self._of_any_entries, arrays)])
             place: Any = self._tape.input(d)
             return Box(d, pair(place, None) if self._is_inside else place, self._tape)
         if kind == INERT or (kind == FUNCTION and not held_by(y)):
@@ -109,6 +113,12 @@ class Pushforward:
         if kind in (VALUE, FUNCTION, SET):
             raise self._without_form(y)
         return cotangent_like(y, {key: self._sown(entry) for key, entry in entries_of(y)})
+
+    def _of_any_entries(self, d: Any) -> Any:
+        """Return numbers that stand for any, of the form of a zero."""
+        entries = [0.5 + _STEP * n % 1 for n in itertools.islice(self._numbers, np.size(d))]
+        unit = 1 + 0.75j if np.iscomplexobj(d) else 1
+        return project(np.reshape(unit * np.array(entries), np.shape(d)), d)
 
     def _without_form(self, y: Any) -> Exception:
         """Return the error for a value whose tangent nothing can hold."""
@@ -157,7 +167,7 @@ class Pushforward:
             return
         if isinstance(d, Box):
             place = self._place(d)
-            v = v.through(project, d.value) if isinstance(v, Box) else project(v, d.value)
+            v = v.through(project, d.value) if isinstance(v, Box) else _projected(v, d.value)
             if place is not None:
                 cotangents[place] = accumulate(cotangents.get(place), v)
             return
@@ -206,6 +216,19 @@ def _refuse_complex(v: Any, x: Any, seen: set[tuple[int, int]] | None = None) ->
             _refuse_complex(entry, zeros[key], seen)
     elif np.iscomplexobj(v) and not np.iscomplexobj(x):
         raise Fault.TANGENT(f"a tangent is complex, {describe(v)}, and the argument is real")
+
+
+def _projected(v: Any, d: Any) -> Any:
+    """Return a tangent with the form of a gradient; refuse one that has more than that holds."""
+    found = project(v, d)
+    if is_known_by_rule(type(d)) and is_known_by_rule(type(v)):
+        again, given = flatten(project(found, v)), flatten(v)
+        if again and given and not all(map(np.array_equal, again[0], given[0])):
+            raise Fault.TANGENT(
+                f"a tangent is {describe(v)} with numbers where its argument stores none, or "
+                "stores two: give one that stores numbers at the same places"
+            )
+    return found
 
 
 def pushed_forward(
