@@ -43,6 +43,10 @@ FOR_PLUGINS = {  # and for ADs: the README of rulescore tells of them
     *("hookimpl", "Section", "Array", "Numeric", "goes_by_value", "provider_of", "reason_of"),
     *("generation", "home_of", "when_changed", "RuleError", "Differentiator"),
 }
+RAISES_NOTHING = {  # of its own: whose description names no error
+    *("stop_gradient", "non_differentiable", "zero", "flatten", "find_batched", "rules_of"),
+    *("recorded_only", "observed", "why_recorded", "programs", "reasons", "forget"),
+}
 OWN_TESTS = Path("docs/errors")  # their pages are run by tests of their own
 ALL = sorted(
     path.relative_to(ROOT)
@@ -293,16 +297,19 @@ def test_each_line_of_the_table_of_constructs_leads_to_its_case():
 )
 def test_every_public_function_has_arguments_and_an_example(package, page):
     text = (ROOT / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
+    documented = re.findall("(?m)^::: .*$", text)
+    assert len(documented) == len({*documented})
     for name in package.__all__:
-        entry = re.search(rf"(?m)^::: [\w.]+\.{name}\n\n(```python)?", text)
-        if entry is None:
+        entries = re.findall(rf"(?m)^::: [\w.]+\.{name}\n\n(```python)?", text)
+        if not entries:
             assert name in FOR_PLUGINS, name
             continue
-        assert entry[1], f"{name} has no example"
+        assert {*entries} == {"```python"}, f"{name} has no example"
         found = getattr(package, name)
         is_formula = package is rules_nnlib
         if inspect.isfunction(found) and inspect.signature(found).parameters and not is_formula:
             assert "Arguments:\n" in found.__doc__, f"the arguments of {name} are not explained"
+            assert re.search("[Rr]aise|error|refuse", found.__doc__) or name in RAISES_NOTHING, name
 
 
 @pytest.mark.parametrize("package", [zygote_lite, rulescore], ids=lambda package: package.__name__)

@@ -67,7 +67,8 @@ def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | Non
         options: keyword arguments of `f`.
 
     The rule has the place where it was written (`plugin`, `file`, `line`), its types (`signature`)
-    and its `kind`. `rule(f, *xs, **options)` applies it.
+    and its `kind`. `rule(f, *xs, **options)` applies it. Raises `RuleError` if several rules match
+    and none is the most specific.
     """
     if _load is not None:
         _load()
@@ -106,7 +107,8 @@ def find_frule(f: Any, /, *xs: Any, **options: Any) -> Rule | None:
         options: keyword arguments of `f`.
 
     This is the forward rule that was declared by hand, unless a rule of another set overrides it;
-    otherwise it is the scalar, linear or constant rule that answers `rrule`.
+    otherwise it is the scalar, linear or constant rule that answers `rrule`. Raises the errors of
+    `find_rule`.
     """
     if _load is not None:
         _load()

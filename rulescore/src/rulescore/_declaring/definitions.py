@@ -32,7 +32,8 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
             `@rule(f)` does. The pullback maps `dy` to a tuple with one cotangent for each
             positional parameter without a default. Annotations say for which types the rule is.
 
-    The function returns the value, and its rule is the body. (JAX's `custom_vjp`.)
+    The function returns the value, and its rule is the body. Raises `RuleError` if an annotation
+    cannot be dispatched on. (JAX's `custom_vjp`.)
     """
     if any(p.name == "ad" and p.kind is KEYWORD_ONLY for p in parameters_of(body)):
         raise Fault.PARAMETERS(
@@ -55,6 +56,8 @@ def scalar_rule(*partials: Callable[..., Any]) -> Callable[[F], F]:
     Arguments:
         partials: what `rule.scalar(f)` takes: a function of the inputs, and perhaps of the output
             as `out`, that returns the partial derivatives; or one function for each input.
+
+    Raises `RuleError` if something else is given.
     """
     rules = _set_of(sys._getframe(1))
 
@@ -92,7 +95,8 @@ def opt_out(function: Any, *types: type) -> None:
         function: a function with rules.
         types: the types of its first positional arguments.
 
-    An AD then differentiates the function's own code: `opt_out(np.mean, MyArray)`.
+    An AD then differentiates the function's own code: `opt_out(np.mean, MyArray)`. Raises
+    `RuleError` if a type is no plain class.
     """
     caller = sys._getframe(2)
     _set_of(caller)._declare_opted_out(function, types, caller)

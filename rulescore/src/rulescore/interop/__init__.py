@@ -40,6 +40,9 @@ def to_torch(f: Any, *, ad: AD | Differentiator | None = None, copy: bool = Fals
         ad: an AD, as rules are given one. It differentiates functions without a rule, and gives
             second derivatives. Without it there are first derivatives of functions with a rule.
         copy: whether `f` gets copies of its arguments, which it may write into.
+
+    What is returned raises `RuleError` where a gradient is asked for and there is no rule, and
+    `TypeError` for tensors that NumPy does not know (`bfloat16`).
     """
     from rulescore.interop._torch import TorchFunction
 
@@ -76,6 +79,8 @@ def to_autograd(f: Any, *, ad: AD | Differentiator | None = None) -> Any:
     Arguments:
         f: a function of NumPy arrays, or a module.
         ad: an AD, as for `to_torch`.
+
+    What is returned raises `RuleError` where a gradient is asked for and there is no rule.
     """
     from rulescore.interop._autograd import AutogradFunction
 

@@ -47,7 +47,7 @@ def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
         f: a Python function, or a callable that has one.
         xs, kws: its arguments, which have no influence.
 
-    Raises `NoSourceError` if `f` has no Python code.
+    Raises `TypeError` if `f` has no Python source.
     """
     function = _function_of(f)
     return emit(lower(function.__code__, function.__globals__)).text
@@ -62,7 +62,7 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
         f: a Python function, or a callable that has one.
         xs, kws: its arguments, which have no influence: the code serves all types.
 
-    Raises `NoSourceError` if `f` has no Python code. (MicroGrad.jl's `primal`.)
+    Raises `TypeError` if `f` has no Python source. (MicroGrad.jl's `primal`.)
     """
     return _recorded(f, "for all types")
 
@@ -81,7 +81,8 @@ def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any
     pass inside, and the rules inlined. Without arguments, or if the function cannot be transformed,
     it is the recording code. That serves all types, looks up the rules as it runs, and has no
     reverse pass of its own, because the tape is walked backwards. The first line says which of the
-    two it is, and why. (MicroGrad.jl's `reverse_differentiate`.)
+    two it is, and why. Raises `TypeError` if `f` has no Python source. (MicroGrad.jl's
+    `reverse_differentiate`.)
     """
     if not xs or kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
@@ -102,7 +103,7 @@ def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
 
     It is dual code: behind each statement stands the one that computes its tangent. If the function
     cannot be transformed in this way, the first line says why, and the recording code follows; then
-    `jvp` transposes its pullback.
+    `jvp` transposes its pullback. Raises `TypeError` if `f` has no Python source.
     """
     function, over = gone_over(original(f))
     if type(function) is not types.FunctionType:

@@ -205,7 +205,8 @@ def linearize(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, Pushforward]:
         f, xs: any callable that `pullback` takes, and its arguments.
 
     `push(*dxs)` takes one tangent for each argument, and returns what `jvp` returns for them. `f`
-    runs once, however often `push` is called. (JAX's `linearize`.)
+    runs once, however often `push` is called. Raises the errors of `pullback`; `push` raises
+    `TypeError` if a tangent does not fit its argument. (JAX's `linearize`.)
     """
     return pushed_forward(original(f), (None, *(True for _ in xs)), xs, {})
 
@@ -218,8 +219,8 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         f: a function, as for `jacobian`.
         argnums: the argument to differentiate, by position or by name; or several.
 
-    The result is that of `jacobian`. It costs less if there are fewer inputs than outputs. (JAX's
-    `jacfwd`.)
+    The result is that of `jacobian`, and so are the errors. It costs less if there are fewer inputs
+    than outputs. (JAX's `jacfwd`.)
     """
 
     @inside(functools.partial(inside_jacobian, f, argnums))
