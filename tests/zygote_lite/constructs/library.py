@@ -99,6 +99,14 @@ def along_axis(m):
     return y + np.sum(np.apply_along_axis(np.diag, -1, m) * m)
 
 
+@works("`np.broadcast`: its shape, and iteration over it", (V,))
+def broadcast_object(x):
+    both = np.broadcast(x[:, None], x * x)
+    y = np.empty(both.shape)
+    y.flat = [u * v for u, v in both]
+    return np.sum(y * np.arange(1.0, 1.0 + both.size).reshape(both.shape))
+
+
 @works("NumPy functions that call: `np.vectorize`, `np.fromiter`, `np.ndenumerate`", (V,))
 def calling_functions(x):
     f = np.vectorize(lambda v, k: v * k if v > 0.55 else v)

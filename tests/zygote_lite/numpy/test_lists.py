@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from zygote_lite import grad, gradient
+from zygote_lite import grad, gradient, jvp, testing
 
 
 def test_a_ufunc_of_another_library_takes_lists():
@@ -20,6 +20,20 @@ def test_vectorize_of_nothing():
         return np.sum(squared(x[x > 9])) + np.sum(squared(x))
 
     np.testing.assert_array_equal(gradient(f, np.array([1.0, 2.0]))[0], [2.0, 4.0])
+
+
+@pytest.mark.parametrize("f", [np.add, np.hypot], ids=["add", "hypot"])
+def test_tangents_of_outer_forms_on_the_tape(f):
+    def outer(x):
+        z = x * 1.0
+        y = f.outer(z, x)
+        z *= 2.0
+        return np.sum(y**2)
+
+    x, h = np.array([0.4, 1.3]), 1e-6
+    slope = (outer(x + h) - outer(x - h)) / (2 * h)
+    with testing.recorded_only():
+        assert jvp(outer, (x,), (np.ones(2),))[1] == pytest.approx(slope)
 
 
 def test_arrays_of_lists_have_an_order():

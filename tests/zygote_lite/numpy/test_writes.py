@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import interpolate
 
-from zygote_lite import DifferentiationError, gradient, hessian
+from zygote_lite import DifferentiationError, gradient, hessian, jvp
 
 
 def into_all(y):
@@ -80,6 +80,41 @@ def test_entries_that_share_memory_are_not_written_together(view, write):
 
     with pytest.raises(DifferentiationError, match=r"entries share memory.*write into a copy"):
         gradient(f, np.array([0.3, 0.7, 1.1]))
+
+
+SIGNS = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])
+
+
+def masked(x):
+    z = x * 1.0
+    y = np.multiply(SIGNS, z, where=SIGNS > 0, out=np.zeros((2, 3)))
+    z *= 2.0
+    return np.sum(y**2) + np.sum(z**3)
+
+
+def repeated(x):
+    z = x * x
+    y = np.broadcast_to(z, (2, 3))
+    s = np.sum(y**2 * SIGNS)
+    z *= y[0]
+    return s + np.sum(y * SIGNS * z)
+
+
+def windows(x):
+    z = x * x
+    w = np.lib.stride_tricks.sliding_window_view(z, 2)
+    s = np.sum(w**2 * SIGNS[:, :2])
+    z[1] = w[0, 0] * w[1, 1]
+    return s + np.sum(w**2 * SIGNS[:, 1:])
+
+
+@pytest.mark.parametrize("f", [masked, repeated, windows])
+def test_second_derivatives_and_tangents_of_entries_that_share_memory(f):
+    x, v, h = np.array([0.7, 1.2, -0.4]), np.array([0.3, -1.0, 0.5]), 1e-5
+    slope = (f(x + h * v) - f(x - h * v)) / (2 * h)
+    np.testing.assert_allclose(jvp(f, (x,), (v,))[1], slope, rtol=1e-7)
+    expected = (gradient(f, x + h * v)[0] - gradient(f, x - h * v)[0]) / (2 * h)
+    np.testing.assert_allclose(hessian(f)(x) @ v, expected, rtol=1e-6)
 
 
 def test_one_of_the_entries_that_share_memory_is_written():

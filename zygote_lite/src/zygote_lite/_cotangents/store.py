@@ -100,13 +100,16 @@ class Store:
         if not self.overlaps(x):
             shadow += dx
             return
+        np.add.at(*self.places_in_shadow(x), dx)
+
+    def places_in_shadow(self, x: Any) -> tuple[Any, Any]:
+        """Return the shadow of the memory of an array, as a vector, and where its entries are."""
         owner, whole = self.shadows[id(owner_of(x))]
         if x.dtype != owner.dtype:
             raise refused_view(x, owner)
         numbers = np.arange(whole.size)
         places = _same_view(np.reshape(numbers, whole.shape, order=_order(whole)), owner, x)
-        flat = np.ravel(whole, order="K")
-        np.add.at(flat, np.array(places), dx)
+        return np.ravel(whole, order="K"), np.array(places)
 
     def take_shadow(self, x: Any) -> Any:
         """Return the cotangent of an array that is written in place at its making; forget it."""

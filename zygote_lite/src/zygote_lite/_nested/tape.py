@@ -42,13 +42,10 @@ class NestedStore(Store):
 
     def add_to_shadow(self, x: Any, dx: Any) -> None:
         """Add to the cotangent of an array that is written in place."""
+        view, index = self.shadow_view(x, make=True), Ellipsis
         if self.overlaps(x):
-            raise Fault.NESTED(
-                f"{where()}: an array whose entries share memory (as after broadcasting) is read "
-                "where it is written, inside a gradient that is itself differentiated; copy it"
-            )
-        view = self.shadow_view(x, make=True)
-        self.outer.write((None, None, None, dx.node), add_at, view, Ellipsis, dx.value)
+            view, index = self.places_in_shadow(x)
+        self.outer.write((None, None, None, dx.node), add_at, view, index, dx.value)
 
     def written_cotangent(self, x: Any, index: Any, forget: bool) -> Any:
         """Return the cotangent of a part of an array that is written in place."""

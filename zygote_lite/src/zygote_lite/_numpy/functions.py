@@ -148,6 +148,48 @@ def _broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     return tuple([x if x.shape == shape else np.broadcast_to(x, shape) for x in arrays])
 
 
+class Together:
+    """The replacement of an `np.broadcast`."""
+
+    def __init__(self, *xs: Any) -> None:
+        wide = np.broadcast_arrays(*xs)
+        self.shape = wide[0].shape
+        self.nd = self.ndim = len(self.shape)
+        self.size = wide[0].size
+        self.numiter = len(wide)
+        self.index = 0
+        self.flat = [np.ravel(x) for x in wide]
+
+    @property
+    def iters(self) -> tuple[Any, ...]:
+        """Iterators over the entries of each array."""
+        return tuple([x.flat for x in self.flat])
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self.index >= self.size:
+            raise StopIteration
+        entries = tuple([x[self.index] for x in self.flat])
+        self.index += 1
+        return entries
+
+    def reset(self) -> None:
+        """Go to the first entries."""
+        self.index = 0
+
+
+@handlers.in_python(np.broadcast)
+def _broadcast(*args: Any) -> Any:
+    return Together(*args)
+
+
+@handlers.in_python(np.vdot._implementation)  # type: ignore[attr-defined]
+def _vdot(a: Any, b: Any, /) -> Any:
+    return np.vdot(a, b)  # rules call what stands below it, which is quicker
+
+
 @handlers.in_python(np.ndenumerate)
 def _ndenumerate(arr: Any) -> Any:
     x = np.asarray(arr)
