@@ -26,6 +26,7 @@ from zygote_lite import (
     testing,
 )
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite._interface.linearizing import TransformedPushforward
 
 V = np.array([0.3, -0.7, 1.1])
 REFUSED_TWICE = {  # what the tape does not differentiate twice
@@ -123,6 +124,58 @@ def test_the_function_is_run_once():
         np.testing.assert_array_equal(x, [V[1] ** 2, V[1], V[2]])
     assert y is x
     assert len(calls) == 1
+
+
+def test_linearize_stays_at_its_point():
+    def rate():
+        k = 3.0
+
+        def f(x, n):
+            for _ in range(n):
+                x = np.sin(x) * k
+            return x
+
+        def change(to):
+            nonlocal k
+            k = to
+
+        return f, change
+
+    f, change = rate()
+    x, v = V.copy(), np.array([5.0, 1.0, 2.0])
+    expected = jvp(f, (x, 3), (v, None))[1]
+    _, push = linearize(f, x, 3)
+    assert type(push) is TransformedPushforward
+    x[:] = 0.0
+    for k in (3.0, 5.0):  # as on the tape, which has kept what it read
+        change(k)
+        np.testing.assert_array_equal(push(v, None), expected)
+        np.testing.assert_array_equal(push(None, None), np.zeros(3))
+        with pytest.raises(TypeError, match="must have the same shape"):
+            push(v[:2], None)
+    f.__code__ = rate()[0].__code__.replace(co_name="other")
+    with pytest.raises(DifferentiationError, match="has changed since `linearize`"):
+        push(v, None)
+
+
+def test_linearize_of_what_may_change_is_recorded(capsys):
+    held = [2.0]
+
+    def by_item(x):
+        return x * held[0]
+
+    def printing(x):
+        print("once")
+        return x * x
+
+    for f, change in ((by_item, lambda: held.__setitem__(0, 9.0)), (printing, lambda: None)):
+        y, push = linearize(f, 3.0)
+        slope = y / 3.0 if f is by_item else 6.0
+        change()
+        assert [push(1.0), push(1.0)] == [slope, slope]
+    assert capsys.readouterr().out == "once\n"
+    _, push = linearize(np.sqrt, np.array([4.0, 0.0]))
+    np.testing.assert_array_equal(push(np.ones(2)), [0.25, np.inf])
 
 
 @either

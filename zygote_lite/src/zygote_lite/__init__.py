@@ -46,8 +46,9 @@ from zygote_lite._interface.gradients import (
     value_and_grad,
 )
 from zygote_lite._interface.jacobians import hessian, hvp, jacobian, jacrev
+from zygote_lite._interface.linearizing import linearize
 from zygote_lite._interface.show import code_adjoint, code_jvp, code_lowered, code_primal, explain
-from zygote_lite._interface.tangents import jacfwd, jvp, linearize
+from zygote_lite._interface.tangents import jacfwd, jvp
 from zygote_lite._interface.trees import ravel, tree_map
 from zygote_lite._interface.vjp import vjp
 from zygote_lite._tape.run import Pullback

@@ -97,7 +97,7 @@ def use(source, name, depth):
         [f"s = s - {c} * np.tanh(grad({name})(s, w))"],
         [f"w = np.tanh(w - {c} * grad({name}, 1)(s, w))"],
         [f"d, e = gradient({name}, s, w)", f"s = s + {c} * math.tanh(d)",
-         "w = w if e is None else w * np.tanh(e)"],
+         "w = w if e is None else w + w * np.tanh(e)"],
         [f"y, (d, e) = value_and_grad({name}, (0, 1))(s, w)", f"s = np.tanh(y * {c}) + np.tanh(d)",
          "w = w if e is None else w + np.tanh(e)"],
         [f"s = s + np.tanh(grad(grad(lambda t: {name}(t, w)))(s))"],

@@ -14,9 +14,8 @@ from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.places import is_installed, is_library
-from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run, refused_inside
+from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run
 from zygote_lite._nested.tangents import (
-    Pushforward,
     inside_jvp,
     pushed_forward,
 )
@@ -76,7 +75,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
             )
         f, primals = original(f), tuple(primals)
         numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
-        found = _by_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
+        found = by_dual_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
         if found is None:
             found = _by_forward_rule(f, primals, tuple(tangents))
         if found is not None:
@@ -89,7 +88,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         raise
 
 
-def _by_code(
+def by_dual_code(
     f: Any, xs: tuple[Any, ...], kws: dict[str, Any], numbers: tuple[int, ...], moving: list[Any],
     quiet: bool = False,
 ) -> tuple[Any, Any] | None:  # fmt: skip
@@ -197,20 +196,6 @@ def _enter_at_once(f: FunctionType, known: Specializations) -> None:
             _prepared[number] = first_of([of_tuples(enter, known.active) for enter in known.made])
 
 
-@entry
-def linearize(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, Pushforward]:
-    """Return the value of `f(*xs)`, and the function that maps tangents to the value's tangent.
-
-    Arguments:
-        f, xs: any callable that `pullback` takes, and its arguments.
-
-    `push(*dxs)` takes one tangent for each argument, and returns what `jvp` returns for them. `f`
-    runs once, however often `push` is called. Raises the errors of `pullback`; `push` raises
-    `TypeError` if a tangent does not fit its argument. (JAX's `linearize`.)
-    """
-    return pushed_forward(original(f), (None, *(True for _ in xs)), xs, {})
-
-
 @by_name
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `f` in forward mode, one input at a time.
@@ -251,7 +236,7 @@ def _jacobian_by_code(
     y, columns, function = None, [], original(f)
     for number in active.numbers:
         for v in units(f, zeros[number]):
-            found = _by_code(function, xs, kws, (number,), [v], quiet=True)
+            found = by_dual_code(function, xs, kws, (number,), [v], quiet=True)
             if found is None:
                 return None
             y = found[0]
@@ -263,5 +248,4 @@ def _jacobian_by_code(
 
 
 inside(inside_jvp)(jvp)
-refused_inside(linearize, "call `jvp`, which is differentiated there")
 inside_run(jacfwd)

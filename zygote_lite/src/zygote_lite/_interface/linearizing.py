@@ -1,0 +1,158 @@
+"""`linearize`: a function of tangents at one point, by dual code or by the tape."""
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._cotangents.zeros import filled
+from zygote_lite._interface.tangents import by_dual_code
+from zygote_lite._ir.frames import entry, keep_users_frames
+from zygote_lite._ir.places import name_of
+from zygote_lite._nested.gradients import refused_inside
+from zygote_lite._nested.tangents import Pushforward, pushed_forward
+from zygote_lite._specialize.cache import specializations_of
+from zygote_lite._specialize.compare import is_finite_answer
+from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.watch import FORWARD
+from zygote_lite._tape.notebook import html_of_pushforward
+from zygote_lite._tape.validate import check_fit
+from zygote_lite.errors import DifferentiationError, Fault
+from zygote_lite.modes import watching
+
+_NEVER_CHANGED = (int, bool, str, bytes, type(None))
+
+
+class TransformedPushforward:
+    """Map the tangents of a function's arguments to that of its value, by its dual code.
+
+    The code runs the function again, at the arguments as they were: it has no effects, and reads
+    nothing from outside but what cannot change itself.
+
+    Arguments:
+        f, xs: the function, and its arguments.
+        y: its value.
+        active: which of its arguments are floats, or arrays of them.
+        enter: the entry into the code.
+        watched: the same, for modes that compare.
+    """
+
+    def __init__(
+        self, f: Any, xs: tuple[Any, ...], y: Any, active: tuple[bool, ...], enter: Any,
+        watched: Callable[..., Any],
+    ) -> None:  # fmt: skip
+        self._f, self._y, self._enter, self._watched = f, y, enter, watched
+        self._xs = tuple([np.copy(x) if isinstance(x, np.ndarray) else x for x in xs])
+        self._zeros = [
+            filled(None, x) if flag else None for x, flag in zip(xs, active, strict=True)
+        ]
+        self._outside = _read_outside(enter, f)
+        self._recorded: Pushforward | None = None
+
+    def __call__(self, *tangents: Any) -> Any:
+        try:
+            found = None
+            if len(tangents) == len(self._xs):
+                pairs = [*zip(tangents, self._zeros, strict=True)]
+                if not any(v is not None and zero is None for v, zero in pairs):
+                    moving = [zero if v is None else v for v, zero in pairs if zero is not None]
+                    found = self._run(moving)
+            return self._by_tape(tangents) if found is None else found[1]
+        except BaseException as error:
+            __tracebackhide__ = keep_users_frames(error)
+            raise
+
+    def _run(self, moving: list[Any]) -> Any:
+        if self._reads_the_same():
+            enter = self._watched if watching.count else self._enter
+            return enter(self._f, *self._xs, *moving)
+        if self._enter(self._f, *self._xs, *moving) is None:  # it tests the tangents, too
+            return None
+        found = self._enter.__globals__["fast"](*self._xs, *moving, *self._outside)
+        return found if is_finite_answer(found) else None
+
+    def _by_tape(self, tangents: tuple[Any, ...]) -> Any:
+        """Return the tangent by the tape: at poles, and for the errors of what does not fit."""
+        if len(tangents) == len(self._zeros):
+            for v, zero in zip(tangents, self._zeros, strict=True):
+                if zero is not None:
+                    check_fit(v, zero, self, "tangent", "gradient")
+        if self._recorded is None:
+            still = [zero for zero in self._zeros if zero is not None]
+            if not self._reads_the_same() or self._enter(self._f, *self._xs, *still) is None:
+                raise Fault.TANGENT(
+                    f"what {name_of(self._f)} reads from outside has changed since `linearize`: "
+                    "call `linearize` again",
+                    DifferentiationError,
+                )
+            flags = (None, *(True for _ in self._xs))
+            self._recorded = pushed_forward(self._f, flags, self._xs, {})[1]
+        return self._recorded(*tangents)
+
+    def _reads_the_same(self) -> bool:
+        now = _read_outside(self._enter, self._f)
+        return all(x is y for x, y in zip(self._outside, now, strict=True))
+
+    def __repr__(self) -> str:
+        return f"pushforward of {getattr(self._f, '__name__', type(self._f).__qualname__)}"
+
+    def _repr_html_(self) -> str:
+        return html_of_pushforward(repr(self), self._f, self._y, self._xs)
+
+
+def _linearized_by_code(f: Any, xs: tuple[Any, ...]) -> tuple[Any, TransformedPushforward] | None:
+    """Return what `linearize` returns by transformed code; `None` where the tape is to answer."""
+    active = tuple([type(x) is float or _is_array_of_floats(x) for x in xs])
+    if type(f) is not FunctionType or not any(active):
+        return None
+    if any(not flag and type(x) not in _NEVER_CHANGED for x, flag in zip(xs, active, strict=True)):
+        return None
+    numbers = tuple([i for i, flag in enumerate(active) if flag])
+    zeros = [filled(None, xs[i]) for i in numbers]
+    found = by_dual_code(f, xs, {}, numbers, zeros, quiet=True)
+    known = specializations_of(f, len(xs), numbers, False, False, FORWARD)
+    if found is None or known is None:
+        return None
+    for enter in known.made:
+        if enter(f, *xs, *zeros) is not None:
+            if enter.__globals__["holders"]:  # lists, dicts and objects
+                return None
+            kinds = set(map(type, _read_outside(enter, f)))
+            if not kinds.issubset((*_NEVER_CHANGED, float, np.float64)):
+                return None
+            return found[0], TransformedPushforward(f, xs, found[0], active, enter, known.enter)
+    return None
+
+
+def _read_outside(enter: Any, f: Any) -> list[Any]:
+    """Return what code reads from outside at its entry."""
+    space = enter.__globals__
+    return [eval(expression, space, {"f": f}) for expression in space["outside"]]
+
+
+def _is_array_of_floats(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype.kind == "f"
+
+
+@entry
+def linearize(
+    f: Callable[..., Any], /, *xs: Any
+) -> tuple[Any, Pushforward | TransformedPushforward]:
+    """Return the value of `f(*xs)`, and the function that maps tangents to the value's tangent.
+
+    Arguments:
+        f, xs: any callable that `pullback` takes, and its arguments.
+
+    `push(*dxs)` takes one tangent for each argument, and returns what `jvp` returns for them, at
+    the arguments as they are now. The effects of `f` happen once, however often `push` is called.
+    Raises the errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its
+    argument. (JAX's `linearize`.)
+    """
+    found = _linearized_by_code(original(f), xs)
+    if found is not None:
+        return found
+    return pushed_forward(original(f), (None, *(True for _ in xs)), xs, {})
+
+
+refused_inside(linearize, "call `jvp`, which is differentiated there")
