@@ -108,7 +108,16 @@ def windows(x):
     return s + np.sum(w**2 * SIGNS[:, 1:])
 
 
-@pytest.mark.parametrize("f", [masked, repeated, windows])
+def spread_out(x):
+    z = np.zeros((3, 2))
+    z[:, 1] = x
+    wide, _ = np.broadcast_arrays(z[:, 1], SIGNS)
+    z[0, 0] = x[0]
+    z[1, 1] = x[2] ** 2
+    return np.sum(wide**2 * SIGNS) + z[0, 0]
+
+
+@pytest.mark.parametrize("f", [masked, repeated, windows, spread_out])
 def test_second_derivatives_and_tangents_of_entries_that_share_memory(f):
     x, v, h = np.array([0.7, 1.2, -0.4]), np.array([0.3, -1.0, 0.5]), 1e-5
     slope = (f(x + h * v) - f(x - h * v)) / (2 * h)

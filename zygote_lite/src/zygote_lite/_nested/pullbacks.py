@@ -67,7 +67,7 @@ def back_of_linear(
     flags = [None if i in rule.linear else node for i, node in enumerate(at)]
 
     def linear_back(dy: Any) -> tuple[Any, ...]:
-        dy = take(y, dy)
+        dy = take(y, dy, xs)
         found: list[Any] = [None] * (len(xs) + 1)
         if dy is None:
             return tuple(found)
@@ -90,7 +90,7 @@ def back_of_general(
     """Return the pullback of a rule with a body; `operands` are the function and arguments."""
 
     def general_back(dy: Any) -> tuple[Any, ...]:
-        dy = take(y, dy)
+        dy = take(y, dy, operands)
         if dy is None or pullback is None:
             return (None,) * len(operands)
         value, node = unbox(dy, outer)

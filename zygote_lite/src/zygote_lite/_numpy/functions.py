@@ -148,7 +148,7 @@ def _broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     return tuple([x if x.shape == shape else np.broadcast_to(x, shape) for x in arrays])
 
 
-class Together:
+class BroadcastEntries:
     """The replacement of an `np.broadcast`."""
 
     def __init__(self, *xs: Any) -> None:
@@ -181,8 +181,8 @@ class Together:
 
 
 @handlers.in_python(np.broadcast)
-def _broadcast(*args: Any) -> Any:
-    return Together(*args)
+def _broadcast_object(*args: Any) -> Any:
+    return BroadcastEntries(*args)
 
 
 @handlers.in_python(np.vdot._implementation)  # type: ignore[attr-defined]
