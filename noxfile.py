@@ -122,7 +122,7 @@ def workflows(session):
 
 @nox.session(tags=["matrix"])
 def packages(session):
-    """Build all seven, check what they hold and say, and train the demo from the wheels alone."""
+    """Build all seven, check what they hold and say; train the demo and test from wheels alone."""
     session.install("build", "hatchling", "pip", "twine", "check-wheel-contents")
     built = Path(session.create_tmp()) / "built"
     shutil.rmtree(built, ignore_errors=True)
@@ -135,6 +135,9 @@ def packages(session):
     session.install(*wheels.values(), f"{own}[all,demo]")
     with session.chdir(built):  # away from the sources
         session.run("zygote-lite", "moons", "--epochs", "2", "--out", "moons.png")
+    session.install("pytest>=9", "pytest-xdist", "hypothesis")
+    ask_which_rules_answer(session, MATRIX["all"])
+    session.run("pytest", "tests/zygote_lite/promises")
 
 
 @nox.session(tags=["matrix"])
