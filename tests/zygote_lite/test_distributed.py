@@ -3,6 +3,10 @@
 import math
 import pickle
 
+import numpy as np
+import pytest
+
+from zygote_lite._interface.clusters import pieces_of
 from zygote_lite.distributed import _Sum
 
 
@@ -11,3 +15,10 @@ def test_a_sum_is_pickled_without_the_future_that_its_client_holds():
     found.known = object(), b"packed", lambda: None  # which nothing can pickle
     other = pickle.loads(pickle.dumps(found))
     assert vars(other) == {**vars(found), "known": (None, b"", None)}
+
+
+def test_batches_are_what_is_walked_over_and_no_array():
+    assert [*pieces_of(([1, 2], iter("ab")))] == [(1, "a"), (2, "b")]
+    for other in (np.ones(2), {"a": 1}, "text", 3.0):
+        with pytest.raises(TypeError, match=f"not {type(other).__name__}; of an array"):
+            pieces_of((other,))

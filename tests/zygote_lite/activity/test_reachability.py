@@ -1,6 +1,8 @@
 """What is reached by the names of globals is looked up anew where a name was rebound."""
 
 import collections
+import marshal
+import struct
 import weakref
 
 import numpy as np
@@ -172,3 +174,89 @@ def test_a_closure_is_stored_where_nothing_active_was_found(store):
 
     with recorded_only():
         assert gradient(f, 3.0) == (6.0,)
+
+
+class Shown:
+    """What a function in C asks for a number."""
+
+    def __float__(self):
+        return CONFIGURATION["scale"]
+
+
+class ShownToo(Shown):
+    pass
+
+
+class Read:
+    def __float__(self):
+        for f in STORED:
+            return float(f())
+        return 1.0
+
+
+CONFIGURATION = {"scale": 2.0}
+STORED = collections.deque()
+NUMBERS = []
+MANY = [[float(i)] for i in range(5000)]
+
+
+def asked(x):
+    return struct.unpack("d", struct.pack("d", x))[0]
+
+
+def test_what_two_classes_name_is_walked_once():
+    def f(x):
+        NUMBERS.append([x])
+        y = asked(Shown()) * asked(ShownToo()) * x
+        return y + NUMBERS.pop()[0]
+
+    assert gradient(f, 3.0) == (5.0,)
+
+
+@pytest.mark.parametrize("way", ["append", "appendleft", "extend", "__iadd__"])
+def test_a_function_that_a_deque_is_given_is_found_in_it(way):
+    def f(x):
+        NUMBERS.append([x])
+        scale = asked(Read())
+        y = x * x
+        getattr(STORED, way)(*[lambda: y] if "append" in way else [[lambda: y]])
+        return asked(Read()) + scale * x
+
+    STORED.clear()
+    with pytest.raises(DifferentiationError, match=r"test_reachability\.py:\d+"):
+        gradient(f, 3.0)
+
+
+def shared_variable():
+    value = 1.0
+
+    def put(x):
+        nonlocal value
+        value = x
+
+    return put, lambda: value
+
+
+put, kept = shared_variable()
+
+
+class Kept:
+    def __float__(self):
+        return float(kept())
+
+
+def test_a_variable_that_functions_outside_share_is_found_by_name():
+    def f(x):
+        put(x * x)
+        return x * asked(Kept())
+
+    with pytest.raises(DifferentiationError, match=r"test_reachability\.py:\d+"):
+        gradient(f, 3.0)
+
+
+def test_a_variable_that_functions_inside_share_is_no_reason_to_walk():
+    def f(x):
+        y = x * x
+        return (lambda: y)() * len(marshal.dumps(MANY))
+
+    assert gradient(f, 3.0) == (6.0 * len(marshal.dumps(MANY)),)

@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pytest
 
+from rulescore import RuleSet
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
 from zygote_lite import explain, grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad, vmap
@@ -387,3 +388,21 @@ def test_a_copy_may_be_changed_and_a_list_from_outside_may_not():
     assert "a loop" not in str(explain(vmap(copies), xs))
     assert_close(vmap(keeps)(xs), 2.0 * xs)
     assert kept["seen"] == [1.0, 1.0]  # it ran for each entry
+
+
+def halved(x):
+    return x * 0.5 if isinstance(x, np.ndarray) else float(x) * 0.5
+
+
+def test_a_scalar_rule_that_gives_numbers_of_python_gives_them_in_a_batch():
+    rule = RuleSet("tests.halved")
+    rule.scalar(halved)(lambda x: 0.5)
+    rule.register()
+    try:
+        single = np.ones(2, np.float32)
+        found = vmap(lambda x: single * halved(x))(np.array([0.5, 1.5]))
+        assert found.dtype == np.float32
+        with pytest.raises(ZeroDivisionError):
+            vmap(lambda x: halved(x) / 0.0)(np.array([0.5, 1.5]))
+    finally:
+        rule.unregister()

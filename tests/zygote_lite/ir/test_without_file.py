@@ -113,3 +113,38 @@ def test_a_function_inside_has_its_annotations():
     exec(ANNOTATED, variables)
     with testing.recorded_only():
         assert gradient(variables["f"], 2.0) == (24.0,)
+
+
+IN_HANDLERS = """
+import contextlib
+
+def f(x):
+    y = 1.0
+    try:
+        y = x * (x if x > 0 else 1 / 0)
+        raise ValueError
+    except ValueError:
+        y = y + (x if x > 1 else -x)
+        for i in range(2):
+            y = y * x
+    return y
+
+def g(x):
+    for i in range(3):
+        with contextlib.suppress(KeyError):
+            try:
+                x = x * x
+                if x > 5: raise ValueError(x)
+            except ValueError:
+                return x * 3
+    return x
+"""
+
+
+def test_handlers_hold_branches_and_return_out_of_a_with():
+    variables = {}
+    exec(IN_HANDLERS, variables)
+    x = 1.7
+    with testing.recorded_only():
+        assert gradient(variables["f"], x) == pytest.approx((4 * x**3 + 3 * x**2,))
+        assert gradient(variables["g"], x) == pytest.approx((12 * x**3,))

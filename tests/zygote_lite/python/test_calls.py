@@ -3,7 +3,7 @@
 import pytest
 
 from rulescore import RuleSet
-from zygote_lite import grad
+from zygote_lite import grad, value_and_grad
 from zygote_lite.testing import recorded_only
 
 
@@ -73,3 +73,39 @@ def test_an_operator_of_one_operand_calls_the_method_of_the_class():
 
     with recorded_only():
         assert grad(f)(2.0) == -19.0  # of -6 x^2 + 5 x
+
+
+class Equal:
+    def __init__(self, x):
+        self.x = x
+
+    def __eq__(self, other):
+        return self.x * 2.0
+
+    __hash__ = None
+
+
+class Different:
+    def __init__(self, x):
+        self.x = x
+
+    def __ne__(self, other):
+        return self.x * 5.0
+
+    __hash__ = None
+
+
+UNEQUAL = {
+    "equal, different": (lambda x: x * (Equal(x) != Different(x)), 0.0),
+    "different, equal": (lambda x: x * (Different(x) != Equal(x)), 30.0),
+    "equal to nothing": (lambda x: x * (Equal(0.0 * x) != Different(x)), 1.0),
+    "number, different": (lambda x: x * (3.0 != Different(x)), 30.0),
+}
+
+
+@pytest.mark.parametrize(("f", "slope"), UNEQUAL.values(), ids=UNEQUAL)
+def test_a_class_with_an_equality_alone_differs_where_it_is_not_equal(f, slope):
+    with recorded_only():
+        assert value_and_grad(f)(3.0) == (f(3.0), slope)
+    for _ in range(3):
+        assert value_and_grad(f)(3.0) == (f(3.0), slope)

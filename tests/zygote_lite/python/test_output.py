@@ -1,9 +1,16 @@
 """What programs write: what the plain call writes, in order, and not read again."""
 
+import io
 import subprocess
 import sys
+import warnings
+
+import pytest
+import rich.console
+import rich.progress
 
 from tests.zygote_lite.python.output_programs import READING, WRITING
+from zygote_lite import DifferentiationError, gradient
 
 
 def test_what_programs_write_is_what_the_plain_call_writes_and_is_not_read_again():
@@ -14,3 +21,49 @@ def test_what_programs_write_is_what_the_plain_call_writes_and_is_not_read_again
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == ""
+
+
+def lines_of_warnings(f):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        f()
+    return [each.lineno for each in found]
+
+
+def warns(x):
+    warnings.warn(f"x is {x}", UserWarning, skip_file_prefixes=("/nowhere",))
+    return x * x
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the option is from Python 3.12 on")
+def test_a_warning_that_passes_files_over_is_shown_at_the_line_of_the_caller():
+    def f(x):
+        return warns(x) * 2.0
+
+    assert lines_of_warnings(lambda: gradient(f, 3.0)) == lines_of_warnings(lambda: f(3.0))
+
+
+def test_what_shows_progress_and_computes_is_followed():
+    def f(x):
+        console = rich.console.Console(file=io.StringIO())
+        total = sum(rich.progress.track([x, x * x], console=console))
+        task = rich.progress.Task(0, "", 10.0, x, _get_time=lambda: 1.0)
+        return total + task.percentage
+
+    assert gradient(f, 3.0) == (17.0,)
+
+
+@pytest.mark.parametrize("way", ["capture", "begin and end"])
+def test_a_number_that_a_console_captures_is_refused(way):
+    def f(x):
+        console = rich.console.Console(file=io.StringIO())
+        if way == "capture":
+            with console.capture() as captured:
+                console.print(x)
+            return float(captured.get()) * x
+        console.begin_capture()
+        console.print(x)
+        return float(console.end_capture()) * x
+
+    with pytest.raises(DifferentiationError, match=r"test_output\.py:\d+"):
+        gradient(f, 1.5)

@@ -350,3 +350,15 @@ def test_the_truth_of_a_conjunction_is_that_of_each_run(kind):
 
     for x in (0.5, 1.5):
         assert_tiers_agree(f, kind(x))
+
+
+def test_a_module_that_depends_on_the_path_is_left_to_the_tape():
+    def f(x):
+        module = np
+        for i in range(2):
+            if x > i + 0.5:
+                module = math
+        return module.cos(x)
+
+    assert "`module` depends on the path" in testing.why_recorded(f, 1.0)
+    assert assert_agreement(f, (1.0,), (0.2,)) is False

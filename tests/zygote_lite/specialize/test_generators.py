@@ -362,3 +362,22 @@ def test_what_is_left_of_a_generator_when_a_loop_ends_early(f, slopes):
     for _ in range(4):
         assert gradient(f, 0.9, 7)[0] == pytest.approx(slopes[0])
         assert gradient(f, 0.1, 4)[0] == pytest.approx(slopes[1])
+
+
+def nothing(x):
+    return
+    yield x
+
+
+def test_a_generator_that_yields_nothing_is_over_after_a_loop_that_may_break():
+    def f(x):
+        g, total = nothing(x), x
+        for y in g:
+            if y > 3.0:
+                break
+            total = total + y
+        for y in g:
+            total = total + y * 100.0
+        return total
+
+    assert assert_agreement(f, (1.5,))

@@ -11,7 +11,7 @@ import pytest
 from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.finite_differences import assert_slopes
 from tests.zygote_lite.checks.oracles import assert_agreement
-from zygote_lite import testing, value_and_grad
+from zygote_lite import gradient, testing, value_and_grad
 
 PROGRAMS = []
 tried = programs.declaring(PROGRAMS)  # transformed
@@ -849,3 +849,38 @@ def test_a_key_of_another_kind_is_added_after_a_walk_over_the_keys():
 
     for _ in range(4):
         assert value_and_grad(f, (0, 1))(2.0, 3) == (34.0, (19.0, 0.0))
+
+
+def another_dict_on_a_path(xs):
+    d = {"a": 1.0}
+    u, total = 1.0, 0.0
+    for x in xs:
+        total = total + d["a"] * x  # reads what an earlier iteration has written
+        if x > 1.0:
+            e = {"a": u}
+        else:
+            e = d
+        e["a"] = u
+        u = x * x
+    return total
+
+
+def another_list_on_a_path(xs):
+    d = [1]
+    u, total = 1, 0.0
+    for x in xs:
+        total = total + d[0] * x
+        if x > 1.0:
+            e = [u]
+        else:
+            e = d
+        e[0] = u
+        u = x * x
+    return total
+
+
+@pytest.mark.parametrize("f", [another_dict_on_a_path, another_list_on_a_path])
+def test_what_a_path_says_of_a_container_holds_for_reads_before_it(f):
+    xs = np.array([0.5, 0.7, 1.5, 0.3])
+    assert_slopes(gradient(f, xs), f, (xs,), 1e-6)
+    assert assert_agreement(f, (xs,), (xs[::-1] + 0.4,))

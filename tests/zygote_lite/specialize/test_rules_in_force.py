@@ -146,3 +146,15 @@ def test_a_rule_is_given_what_a_container_holds_at_the_call(f, want):
     for _ in range(3):
         assert value_and_grad(f)(2.0) == want
     assert (testing.why_recorded(f, 2.0) is None) is (f is not set_changed)
+
+
+def called_with(f, x):
+    return f(x)
+
+
+rule.constant(called_with)
+
+
+def test_no_gradient_passes_by_what_a_function_captures_through_a_constant():
+    for _ in range(3):
+        assert value_and_grad(lambda x: called_with(lambda y: y * x, x) * x)(3.0) == (27.0, 9.0)

@@ -217,3 +217,21 @@ def test_a_module_of_its_own(f):
         assert is_alike(run(X, n), value_and_grad(f)(X, n))
     with pytest.raises(ValueError, match="other code"):
         run(X, 0)
+
+
+def returns_from_two_loops(x, n):
+    for i in range(3):
+        if x[i] > n:
+            return x * 2.0
+    for i in range(3):
+        if x[i] < n - 5.0:
+            return x * 3.0
+    return x * x
+
+
+def test_an_array_that_two_loops_may_return():
+    assert assert_agreement(
+        lambda x, n: np.sum(returns_from_two_loops(x, n)),
+        (np.array([1.0, 2.0, 3.0]), 3.0), (np.array([1.0, 2.0, 3.0]), 1.5),
+        (np.array([1.0, 2.0, 3.0]), 9.0), argnums=(0,),
+    )  # fmt: skip

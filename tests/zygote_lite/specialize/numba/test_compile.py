@@ -670,3 +670,15 @@ def test_threads_that_compile_and_call_at_once():
         thread.join()
     assert not failures
     assert answers(f, inputs[0])
+
+
+def test_a_list_that_a_loop_changes_is_compiled_item_by_item():
+    @jit
+    def f(x):
+        rows = [1.0]
+        for _ in range(5):
+            rows[0] = rows[0] * x
+        return rows[0]
+
+    assert gradient(f, 2.5) == pytest.approx((5 * 2.5**4,))
+    assert testing.reasons(f) == []

@@ -55,7 +55,6 @@ def pieces_of(data: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 def _batches_of(x: Any) -> Iterable[Any]:
     import dask
-    import distributed
 
     if dask.is_dask_collection(x):
         if hasattr(x, "numblocks"):
@@ -66,9 +65,7 @@ def _batches_of(x: Any) -> Iterable[Any]:
                 )
             return x.to_delayed().ravel()  # type: ignore[no-any-return]
         return x.to_delayed()  # type: ignore[no-any-return]
-    if isinstance(x, distributed.Future | np.ndarray | dict | str | bytes) or not hasattr(
-        x, "__iter__"
-    ):
+    if isinstance(x, np.ndarray | dict | str | bytes) or not hasattr(x, "__iter__"):
         raise TypeError(
             f"batches are a dask collection, a list or a generator, not {type(x).__name__}; "
             "of an array, `dask.array.from_array` makes chunks"

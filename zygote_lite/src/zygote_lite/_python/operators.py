@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.classes import bind_method, may_have_methods, member_of
-from zygote_lite._cotangents.kinds import OBJECT, is_written_in_python, kind_of
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.operators import BINARY, IN_PLACE, REFLECTED
 from zygote_lite._python.library.builtins import KEYS
@@ -67,6 +67,19 @@ _METHODS_ASKED: dict[Any, tuple[str, Any]] = {
 """Functions that ask an operand for a method, and, without a gradient, what they make of it."""
 
 
+def _method_of(x: Any, name: str) -> Any:
+    """Return the method of a class for an operator; `!=` may be the opposite of its `==`."""
+    method = bind_method(type(x), name)
+    if method is None and name == "__ne__" and member_of(type(x), name) is object.__ne__:
+        return _is_other if bind_method(type(x), "__eq__") is not None else None
+    return method
+
+
+def _is_other(x: Any, y: Any) -> Any:
+    equal: Any = operator.attrgetter("__eq__")(type(x))(x, y)
+    return equal if equal is NotImplemented else not equal
+
+
 @handlers.desugared(*_BINARY_METHODS, of=KEYS, given=True)
 def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced:
     return f(a, b), None  # keys carry no gradient
@@ -76,7 +89,7 @@ def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced:
 def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     """Resolve an operator of user classes as Python does: left, then reflected right."""
     name, reflected = _BINARY_METHODS[f]
-    left, right = bind_method(type(a), name), bind_method(type(b), reflected)
+    left, right = _method_of(a, name), _method_of(b, reflected)
     if left is None and right is None:
         return None
     if isinstance(a, np.generic) and name[2:-2] in _OF_OBJECTS and _is_one_object(type(b)):
@@ -104,7 +117,7 @@ def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
                 return result, node
         elif x is a:
             builtin = getattr(type(x), name, None)
-            if builtin is not None and kind_of(x) < OBJECT:
+            if builtin is not None:
                 result = builtin(x, y)
                 if result is not NotImplemented:
                     return None

@@ -102,10 +102,17 @@ _OPTIONS_KEPT = ("total", "completed", "advance", "start", "visible", "refresh")
 """Options of what shows progress that may be asked for again; others are a text by then."""
 
 
+def _keeps_output(nodes: Nodes, x: Any, *shown: Any) -> bool:
+    """Return whether a console of `rich` records what it shows, or may be capturing it."""
+    if not getattr(x, "_buffer_index", 0):
+        return bool(getattr(x, "record", False))
+    return any(n is not None for n in nodes[2:]) or reaches_active(*shown)
+
+
 @handlers.callables(types.FunctionType, of=lambda kind: kind.__module__ in _SHOWING)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Traced | None:
     """Run what shows a text in a terminal, and keeps no other trace of it."""
-    if f.__qualname__ not in _SHOWING.get(f.__module__, ()) or getattr(xs[0], "record", False):
+    if f.__qualname__ not in _SHOWING.get(f.__module__, ()) or _keeps_output(nodes, *xs):
         return None
     if unknown_hooks(f, xs[1:]) or reaches_active(*[kws.get(name) for name in _OPTIONS_KEPT]):
         return None

@@ -103,18 +103,16 @@ def _result(made: Specialized) -> Value:
 
 
 def _check_types(numba: Any, found: Any, made: Specialized) -> None:
-    """Refuse code whose results Numba takes to be something else than they are."""
+    """Refuse code whose results Numba takes to be something else than they are.
+
+    Those are numbers: of arrays it is given those that `refuse_other_arrays` lets pass.
+    """
     returned = found.nopython_signatures[0].return_type
     y = _result(made)
     leaves_of = [x for x, d in made.gradients.items() if d is not None]
     types_found = [*returned] if leaves_of else [returned]
     for x, end in zip([y, *leaves_of], types_found, strict=True):
-        if isinstance(x.fact, ArrayOf):
-            right = isinstance(end, numba.types.Array) and end.ndim == len(x.fact.axes)
-            right = right and end.dtype == numba.float64
-        else:
-            right = end == (_type_of(numba, x) if x is y else numba.float64)
-        if not right:
+        if not x.is_array and end != (_type_of(numba, x) if x is y else numba.float64):
             raise Unsound.COMPILED_NUMBER(
                 f"Numba takes {x.name or 'a result'} to be of the type {end}"
             )
