@@ -409,3 +409,25 @@ def by_one_list_twice(x):
 def test_a_list_that_is_reached_twice_has_one_gradient():
     for _ in range(4):
         assert_slopes(gradient(by_one_list_twice, 3.0), by_one_list_twice, (3.0,), 1e-6)
+
+
+def jacobian_of_a_loop_that_breaks(v):
+    def f(u):
+        y = np.sum(u)
+        for _ in range(3):
+            y = y + np.mean(u) * 0.5
+            if y > 0.7:
+                break
+            y = y + u @ (np.outer(u, v) @ u) * 0.3
+        return u * y
+
+    return np.sum(jacobian(f)(v) ** 2)
+
+
+def test_variables_that_a_loop_leaves_unset_are_saved_for_two_reverse_passes():
+    for v in ([0.1, 0.2], [0.3, 0.35], [2.0, 0.3], [0.1, 0.2]):
+        xs = (np.array(v),)
+        with testing.strict():
+            assert_slopes(gradient(jacobian_of_a_loop_that_breaks, *xs),
+                          jacobian_of_a_loop_that_breaks, xs, 1e-5)  # fmt: skip
+    assert testing.why_recorded(jacobian_of_a_loop_that_breaks, *xs) is None

@@ -24,9 +24,16 @@ from zygote_lite._specialize.typed.nodes import (
     StoreItem,
 )
 from zygote_lite._specialize.typed.reasons import Unsound
-from zygote_lite._specialize.typed.runtime import stayed, zeros_or
+from zygote_lite._specialize.typed.runtime import projected_if_set, stayed, zeros_or
 from zygote_lite._specialize.typed.store_forwarding import Sum
-from zygote_lite._specialize.typed.values import Value, constant, list_root, memory_of, path_of
+from zygote_lite._specialize.typed.values import (
+    Value,
+    constant,
+    list_root,
+    memory_of,
+    path_of,
+    shape_root,
+)
 
 
 @dataclass(eq=False)
@@ -57,7 +64,11 @@ class OfWrites(Accumulator):
             fact, sample = _number_of(node.array)
         d = self.computed(fact, sample, list.pop, buffer)
         self.builder.definitions[d].required = True
-        if node.value.is_array and buffer not in self.builder.of_each_array:
+        unset = node.value in self.builder.uncertain or node.value in self.builder.absent
+        if node.value.is_array and unset:
+            d = self.computed(fact, sample, projected_if_set, d, node.value)
+            d.shaped = shape_root(node.value)
+        elif node.value.is_array and buffer not in self.builder.of_each_array:
             d = self.computed(fact, sample, zeros_or, d, node.value)
         if isinstance(node.value.fact, ListOf):
             self.cotangents[node.value] = d

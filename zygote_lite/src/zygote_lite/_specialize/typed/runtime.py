@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Tangent, frule
+from rulescore import Tangent, frule, project
 from zygote_lite._ir.traits import declare
 from zygote_lite._numpy.writes import winning
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -201,6 +201,11 @@ def _zero_tangent(item: Any) -> Any:
     if type(item) is list:
         return zero_tangents(item)
     return np.zeros_like(item) if isinstance(item, np.ndarray) else 0.0
+
+
+def projected_if_set(d: Any, x: Any) -> Any:
+    """Return the cotangent of an array that was appended; a variable may have none."""
+    return zeros_if_set(x) if d is None or not isinstance(x, np.ndarray) else project(d, x)
 
 
 def zeros_or(d: Any, x: Any) -> Any:

@@ -180,8 +180,8 @@ class RepeatRule:
                 every = structure(slice, [constant(i), constant(None), constant(len(self.items))])
                 made = Result(dy.fact, dy.sample)
                 part = builder.write(made, operator.getitem, [dy, every], {}).target
-            result = Result(a.fact, a.sample)
-            found.append(builder.write(result, sum, [part, constant(0.0)], {}).target)
+            total = builder.write(Result(a.fact, a.sample), sum, [part, constant(0.0)], {})
+            found.append(total.target)
         return [d if a.active else None for a, d in zip(self.items, found, strict=True)]
 
 
@@ -209,12 +209,9 @@ def joined_lists(builder: Builder, a: Value, b: Value) -> Value:
     facts = [settled(x).item for x in (a, b)]
     if any(not isinstance(fact, Scalar | ArrayOf) for fact in facts):
         raise NotSupported.LIST_OPERATION("it joins lists of something other than numbers")
-    first, second = facts
-    assert first is not None
-    assert second is not None
-    op = builder.write(
-        Result(ListOf(join_facts(first, second)), [*a.sample, *b.sample]), operator.add, [a, b], {}
-    )
+    first, second = [fact for fact in facts if fact is not None]
+    result = Result(ListOf(join_facts(first, second)), [*a.sample, *b.sample])
+    op = builder.write(result, operator.add, [a, b], {})
     op.target.made = True
     if builder.follows and (list_root(a).active or list_root(b).active):
         length = builder.write(result_of(len, [a], {}), len, [a], {}).target
@@ -255,10 +252,10 @@ def item_of_list(builder: Builder, x: Value, index: Value, stem: str = "") -> Va
     key = None if list_root(x).made else (operator.getitem, x, at, index.is_constant)
     if key in builder.known:
         return builder.known[key]
-    op = builder.write(
-        Result(fact.item, sample_at(x, index)), operator.getitem, [x, index], {}, stem
-    )
+    result = Result(fact.item, sample_at(x, index))
+    op = builder.write(result, operator.getitem, [x, index], {}, stem)
     y = op.target
+    builder.absent.update([y] if list_root(x) in builder.absent else [])  # it may be unset
     y.active = list_root(x).active and builder.follows and can_carry(y.fact)
     if isinstance(y.fact, ListOf):
         y.row_of, y.made = (x, place_of_row(builder, x, index)), x.made
@@ -351,6 +348,8 @@ def append(builder: Builder, x: Value, value: Value) -> None:
     x.sample.append(value.sample)
     if value.active:
         activate(builder, x)
+    if value in builder.uncertain or value in builder.absent:
+        builder.absent.add(list_root(x))
     builder.out.append(Append(builder.origin, x, value))
 
 
