@@ -358,3 +358,63 @@ def test_times_between_steps_are_as_exact():
         w @ (8 * (at(t + e) - at(t - e)) - at(t + 2 * e) + at(t - 2 * e)) / 12e-4 for e in h
     ]
     np.testing.assert_allclose(gradient(lambda t: w @ at(t), t)[0], expected, atol=3e-9)
+
+
+def relaxed(t, y, mu):
+    """Return the movement of van der Pol's oscillator, which jumps twice in each period."""
+    return np.array([y[1], mu * (1 - y[0] ** 2) * y[1] - y[0]])
+
+
+def after_jumps(mu, method, rtol):
+    f = lambda t, y: relaxed(t, y, mu)
+    if method == "odeint":
+        return si.odeint(f, [2.0, 0.0], [0.0, 30.0], tfirst=True, rtol=rtol, atol=1e-3 * rtol,
+                         mxstep=10000)[-1, 0]  # fmt: skip
+    return si.solve_ivp(f, (0, 30.0), [2.0, 0.0], method, rtol=rtol, atol=1e-3 * rtol).y[0, -1]
+
+
+@pytest.mark.parametrize("method", ["BDF", "LSODA", "odeint"])
+def test_behind_fast_transitions_a_loose_tolerance_has_the_right_gradient(method):
+    h = 1e-3
+    exact = [after_jumps(10.0 + e, "odeint", 1e-11) for e in (-h, h)]
+    found = gradient(lambda mu: after_jumps(mu, method, 1e-3), 10.0)[0]
+    assert found == pytest.approx((exact[1] - exact[0]) / (2 * h), rel=1e-2)
+
+
+def test_values_that_a_loose_solution_has_not_found_have_no_derivative():
+    pulse = lambda t, y, p: p * np.exp(-(((t - 5) / 0.05) ** 2)) - 0.5 * y
+    f = lambda p: si.solve_ivp(pulse, (0, 10), [0.0], "BDF", args=(p,)).y[0, -1]
+    assert f(1.0) == 0.0  # SciPy steps over the pulse
+    with pytest.raises(np.linalg.LinAlgError, match="give a smaller rtol"):
+        gradient(f, 1.0)
+
+
+@pytest.mark.parametrize("where", ["t", "y"])
+@pytest.mark.parametrize("method", ["LSODA", "odeint"])
+def test_a_right_hand_side_may_jump_at_a_time_and_not_at_a_value(where, method):
+    def end(c):
+        f = lambda t, y: np.array(
+            [-c * y[0] * (2.0 if (t > 1 if where == "t" else y[0] < 0.3) else 1.0)]
+        )
+        if method == "odeint":
+            return si.odeint(f, [1.0], [0.0, 2.0], tfirst=True, rtol=1e-8, atol=1e-10)[-1, 0]
+        return si.solve_ivp(f, (0, 2.0), [1.0], method, rtol=1e-8, atol=1e-10).y[0, -1]
+
+    if where == "t":
+        assert gradient(end, 1.3)[0] == pytest.approx(-3 * np.exp(-3.9), rel=1e-5)
+    else:  # the place of the jump moves with `c`
+        with pytest.raises(np.linalg.LinAlgError, match="is not known well enough"):
+            gradient(end, 1.3)
+
+
+@pytest.mark.parametrize("more", [0, 6])
+def test_complex_equations_need_not_be_analytic(more):
+    y0 = np.append([1 + 0.5j, 0.3 - 0.2j], 0.1j * np.ones(more))
+
+    def end(c, method, rtol):
+        f = lambda t, y: -c * np.conj(y) + 0.3j * y * abs(y)
+        y = si.solve_ivp(f, (0, 1), y0, method, rtol=rtol, atol=rtol / 10).y[:, -1]
+        return np.sum(y.real * np.arange(1, 3 + more)) + y[0].imag ** 2
+
+    difference = (end(0.7 + 1e-4, "DOP853", 1e-11) - end(0.7 - 1e-4, "DOP853", 1e-11)) / 2e-4
+    assert gradient(lambda c: end(c, "BDF", 1e-7), 0.7)[0] == pytest.approx(difference, rel=1e-5)

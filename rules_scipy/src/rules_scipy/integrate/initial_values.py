@@ -15,8 +15,15 @@ from rules_scipy.shared.solvers import (
     refuse_unless_tuple,
     solver,
 )
-from rules_scipy.shared.steps.choosing import long_steps
-from rules_scipy.shared.steps.collocation import along_pieces, interpolated
+from rules_scipy.shared.steps.again import (
+    MANY,
+    Solving,
+    along_again,
+    interpolated,
+    is_whole,
+    noting_calls,
+    steps_of,
+)
 from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
 
@@ -26,7 +33,8 @@ IMPLICIT = {"Radau": si.Radau, "BDF": si.BDF, "LSODA": si.LSODA}
 MULTISTEP = (si.BDF, si.LSODA)
 DEGREE = 12  # of no interpolant it is higher
 WATCHED = 16  # values of a right-hand side, of which it is seen whether they are overwritten
-NOTHING_DONE = "Nothing was done; the integration time was 0."
+OF_JACOBIANS = {"jac", "jac_sparsity", "lband", "uband"}
+OPTIONS = ("tfirst", "tcrit", "h0", "hmax", "hmin", "mxordn", "mxords")
 TOLERANCE = 1.49012e-8  # that of `odeint`
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 
@@ -36,7 +44,7 @@ def _(ad, given):
     if given["events"] is not None:
         raise NotImplementedError("scipy.integrate.solve_ivp has no rule for events")
     method, is_explicit = method_of(given["method"])
-    noting, times, pieces = noting_steps(method, not is_explicit)
+    noting, times, passed, _ = noting_steps(method)
     t_eval, dense, vectorized = given["t_eval"], given["dense_output"], given["vectorized"]
     y = si.solve_ivp(given["fun"], given["t_span"], given["y0"], noting, t_eval, dense, None,
                      vectorized, given["args"], **options_of(given))  # fmt: skip
@@ -50,13 +58,12 @@ def _(ad, given):
         steps = Steps(rate, span, first, times, Tableau(method), asked)
     elif y.success:
         without_second(given["fun"], span, first, args)
-        if issubclass(method, si.Radau) or not pieces:
-            steps = along_pieces(rate, pieces, span, first)
-        else:
-            tolerances = [options_of(given).get(*x) for x in (("rtol", 1e-3), ("atol", 1e-6))]
-            knots = np.array([span[0], *times], float)
-            at = lambda times: interpolated(pieces, times)
-            steps = long_steps(rate, knots, first, at, *tolerances, None if dense else t_eval)
+        options = options_of(given)
+        tolerances = [options.get(*x) for x in (("rtol", 1e-3), ("atol", 1e-6))]
+        solving = solving_again(method, given["fun"], read, args, first, span, options)
+        noted = rows_of(times, passed)
+        steps = along_again(rate, solving, noted, first, *tolerances,
+                            None if dense else t_eval)  # fmt: skip
 
     def pullback(dy):
         dvalues, dtimes, dsol = parts_of(dy, si.solve_ivp, ("y", "t", "sol"))
@@ -69,6 +76,9 @@ def _(ad, given):
             dwithin = np.zeros((len(first), len(at)))
         if dsol is not None:
             at, dwithin = np.append(at, dsol.times), np.hstack([dwithin, dsol.values])
+        if not is_explicit:
+            known = y.y if dsol is None else np.hstack([y.y, y.sol(dsol.times)])
+            refuse_far(si.solve_ivp, steps, at, known, dwithin)
         asked = (dvalues if between else None, at, dwithin) if is_explicit else (at, dwithin)
         dspan, dy0, dat, (df, *dargs) = steps.pulled(*asked)
         dt = np.zeros(len(y.t)) if between else dat[: len(y.t)]
@@ -99,14 +109,8 @@ rule.constant(options_of)
 def _(ad, given):
     refuse_unless_tuple(si.odeint, given["args"])
     f, t, args, first = given["func"], given["t"], given["args"], np.ravel(vector(given["y0"]))
-    asked, begin = [], 0 if given["tfirst"] else 1
-    note = asked.append
     without_second(f, t, first, args)
-
-    def noting(*xs):
-        note(xs[begin])
-        return f(*xs)
-
+    noting, noted = noting_calls(f, 0 if given["tfirst"] else 1)
     y, info = si.odeint(**{**given, "func": noting, "full_output": True})
     done = is_whole(info)
     if done:
@@ -115,18 +119,19 @@ def _(ad, given):
         rtol, atol = (
             TOLERANCE if given[name] is None else given[name] for name in ("rtol", "atol")
         )
-        again = solved_again(lambda t, x: read(f, t, x, *args), first, given, rtol, atol)
-        knots = np.clip(np.unique(asked), *sorted((t[0], t[-1])))
-        knots = np.unique(np.concatenate([[t[0], t[-1]], knots]))
-        knots = knots if t[-1] >= t[0] else knots[::-1]
-        steps = long_steps(rate, knots, first, again, rtol, atol, t)
+        same = {name: given[name] for name in OPTIONS if given[name] is not None}
+        solving = solving_again(si.LSODA, f, read, args, first, (t[0], t[-1]), {}, same)
+        noted = steps_of(noted, first, solving.sign)
+        steps = along_again(rate, solving, noted, first, rtol, atol, t)
 
     def pullback(dy):
         (dvalues,) = entries_of(dy, si.odeint, bool(given["full_output"]), (0,))
         if dvalues is None:
             return {}
         refuse_ended(si.odeint, done)
-        (dbegin, dend), dy0, dt, (df, *dargs) = steps.pulled(t, np.transpose(dvalues))
+        dvalues = np.transpose(dvalues)
+        refuse_far(si.odeint, steps, t, np.transpose(y), dvalues)
+        (dbegin, dend), dy0, dt, (df, *dargs) = steps.pulled(t, dvalues)
         dt[0], dt[-1] = dt[0] + dbegin, dt[-1] + dend
         found = {"y0": dy0, "t": dt, "args": dargs}
         return {"func": df, **{name: like(d, given[name]) for name, d in found.items()}}
@@ -134,33 +139,56 @@ def _(ad, given):
     return (y, info) if given["full_output"] else y, pullback
 
 
-def solved_again(f, first, given, rtol, atol):
-    """Return what gives a solution by `odeint` at further times, for which it is solved once more.
+def solving_again(method, f, read, args, first, span, options, of_odeint=None):
+    """Return what solves an equation again, by `odeint` or by a method of `solve_ivp`.
 
-    Where that fails, as it may between critical times, `LSODA` solves it.
+    Arguments:
+        method: the method.
+        f, read, args: the right-hand side, what makes a vector of what it gives, and what it takes
+            behind the value.
+        first, span: the first value, and the ends of the interval.
+        options: those of the method.
+        of_odeint: those of `odeint`, if it was called.
     """
-    t = given["t"]
+    kind, real = first.dtype, first.view(float) if np.iscomplexobj(first) else first
+    ends = float(span[0]), float(span[-1])
 
-    def at(times):
-        if given["tcrit"] is None:
-            times = np.append([float(t[0])], times)
-            values, info = si.odeint(**{**given, "t": times, "full_output": True})
-            if is_whole(info):
-                return values[1:]
-            times = times[1:]
-        noting, _, pieces = noting_steps(si.LSODA, True)
-        solver = noting(f, float(t[0]), first, float(t[-1]), rtol=rtol, atol=atol)
+    def whole(t, x):
+        return np.asarray(read(f, t, x.view(kind), *args), kind).view(float)
+
+    def by_steps(times, rtol, atol):
+        noting, knots, passed, pieces = noting_steps(method, True)
+        solver = noting(whole, ends[0], real, ends[1], **{**options, "rtol": rtol, "atol": atol})
         while solver.status == "running":
             solver.step()
-        refuse_ended(si.odeint, solver.status == "finished")
-        return interpolated(pieces, times)
+        refuse_ended(si.solve_ivp, solver.status == "finished")
+        return interpolated(pieces, times), (np.array(knots), np.array(passed))
 
-    return at
+    given = None
+    if of_odeint is not None:
+        given = {"func": f, "args": args, **of_odeint}
+    elif real.size <= MANY and not {*options} & OF_JACOBIANS:
+        is_plain = read is as_vector and first is real
+        is_plain = is_plain and np.shape(f(ends[0], first.copy(), *args)) == first.shape
+        given = {"func": f, "args": args} if is_plain else {"func": whole}
+        longest = min(options.get("max_step", np.inf), abs(ends[1] - ends[0]))
+        given |= {"tfirst": True, "hmax": longest}
+    name = name_of(si.solve_ivp if of_odeint is None else si.odeint)
+    return Solving(name, whole, real, ends, given, by_steps)
 
 
-def is_whole(info):
-    """Return whether `odeint` has reached the last time."""
-    return info["message"] in ("Integration successful.", NOTHING_DONE)
+def rows_of(times, values):
+    """Return noted times and values as arrays, real and imaginary parts side by side."""
+    return np.array(times), np.array(values).view(float)
+
+
+def refuse_far(f, steps, times, values, dvalues):
+    """Raise `LinAlgError` where a gradient passes through values that the solver has not found."""
+    if steps.are_far(times, values, dvalues):
+        raise np.linalg.LinAlgError(
+            f"a gradient passes through values of {name_of(f)} that a solution with smaller "
+            "tolerances does not have: give a smaller rtol"
+        )
 
 
 def refuse_ended(f, is_whole):
@@ -183,12 +211,12 @@ def method_of(method):
 
 
 def noting_steps(method, with_pieces=False):
-    """Return a method that notes when its steps end, and its interpolants; and lists of these.
+    """Return a method that notes its steps; and lists of their ends, values and interpolants.
 
     Its steps raise `NotImplementedError` where the right-hand side writes into an array that it has
     returned before: SciPy keeps these, all methods but LSODA, and then computes with other numbers.
     """
-    times, pieces, returned = [], [], []
+    times, passed, pieces, returned = [], [], [], []
 
     class Noting(method):
         def __init__(self, fun, *given, **options):
@@ -206,6 +234,7 @@ def noting_steps(method, with_pieces=False):
             message = super().step()
             if self.status != "failed" and self.t != self.t_old:
                 times.append(float(self.t))
+                passed.append(self.y.copy())
                 if with_pieces:
                     pieces.append(self.dense_output())
             if any(value.tobytes() != kept for value, kept in returned):
@@ -218,7 +247,7 @@ def noting_steps(method, with_pieces=False):
                 returned.clear()
             return message
 
-    return Noting, times, pieces
+    return Noting, times, passed, pieces
 
 
 def vector(y):

@@ -59,8 +59,8 @@ def long_steps(rate, knots, first, at, rtol, atol, asked=None):
         return known[step]
 
     weights = LONG.weights(np.concatenate([[1.0], parts[len(LONG.C) + 1 :]])).T
-    largest = np.abs(first)
-    chosen, found, joined, floor = [knots[0]], [], min(BEGIN, most), 1.0
+    chosen, passed, found = [knots[0]], [first], []
+    joined, floor = min(BEGIN, most), 1.0
     waiting = [(*section, np.inf) for section in sections[::-1]]
     last = len(LONG.C)  # the place of the end of a step among its parts
     inside = slice(1, last + 1)
@@ -72,11 +72,13 @@ def long_steps(rate, knots, first, at, rtol, atol, asked=None):
             continue
         times, of_step = known_at((begin, end))
         stages = zip(times[inside], of_step[inside], strict=True)
-        rates = [rate(t, np.array(x)) for t, x in stages]
-        slopes = np.stack([value for value, _ in rates])
+        slopes, backs = np.empty((last, first.size)), []
+        for i, (t, x) in enumerate(stages):
+            slopes[i], back = rate(t, np.array(x))  # it may give one array again and again
+            backs.append(back)
         h = times[last] - times[0]
         missed = np.abs(of_step[0] + h * np.dot(weights, slopes) - of_step[last:])
-        largest = np.maximum(largest, np.abs(of_step).max(axis=0))
+        largest = np.abs(of_step).max(axis=0)
         allowed = np.minimum(rtol, SURE) * largest + atol + np.finfo(float).tiny
         missed = np.max(missed / allowed, initial=0.0) / count**GROWTH
         if missed > before / 4 and missed <= NOISE:
@@ -87,9 +89,10 @@ def long_steps(rate, knots, first, at, rtol, atol, asked=None):
             continue
         joined = max(joined, count) * (2 if missed < AMPLE * floor else 1)
         chosen.append(times[last])
-        found += rates
+        passed.append(of_step[last])
+        found += zip(slopes, backs, strict=True)
     exact = max(1e-2 * float(np.min(np.minimum(rtol, SURE))), 1e-12)
-    return Along(LONG, np.array(chosen), found, exact)
+    return Along(LONG, np.array(chosen), np.array(passed), found, exact)
 
 
 def halved(begin, end):

@@ -1,11 +1,12 @@
-"""Stiff methods, backwards: the reverse of Radau's methods along the solution that was found.
+"""Stiff methods, backwards: the reverse of Radau's methods along a solution.
 
 The continuous adjoint is a linear equation with the derivatives of the right-hand side along the
-solution. It is solved by the adjoint of a method of Radau IIA, which is stable for stiff equations.
-With three stages, on the accepted steps of SciPy's `Radau`, this is the exact reverse. For solvers
-of another order `long_steps` chooses steps. (Hairer and Wanner, Solving Ordinary Differential
-Equations II, IV.5.)
+solution. It is solved by the adjoint of a method of Radau IIA, which is stable for stiff equations,
+on steps that `long_steps` chooses. (Hairer and Wanner, Solving Ordinary Differential Equations II,
+IV.5.)
 """
+
+import functools
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -15,6 +16,7 @@ from rules_scipy.shared.steps.runge_kutta import inner
 from rules_scipy.shared.steps.sums import Sum, size_of, weighted
 
 FEW = 6  # equations whose derivatives are written out as matrices
+FAR = 0.1  # by the largest value: others are not those of the solution
 BLOCK = 2**20  # numbers of the systems that are solved together
 
 
@@ -48,7 +50,7 @@ class Scheme:
         return np.ravel(knots[:-1, None] + self.C * np.diff(knots)[:, None])
 
 
-RADAU, LONG = Scheme(3), Scheme(5)
+LONG = Scheme(5)
 
 
 class Along:
@@ -61,12 +63,17 @@ class Along:
     Arguments:
         scheme: the method.
         knots: the ends of the steps.
+        passed: the solution there, in rows.
         found: the right-hand side and its pullback, at the stages of all steps.
         exact: how exactly the systems of many equations are solved.
+
+    Attributes:
+        kind: the type of the values; complex ones are held as two real ones each.
     """
 
-    def __init__(self, scheme, knots, found, exact=1e-12):
-        self.scheme, self.knots, self.h, self.exact = scheme, knots, np.diff(knots), exact
+    def __init__(self, scheme, knots, passed, found, exact=1e-12):
+        self.scheme, self.knots, self.passed, self.exact = scheme, knots, passed, exact
+        self.h, self.kind = np.diff(knots), float
         rows, self.backs = zip(*found, strict=True)
         self.K = np.stack(rows).reshape(len(self.h), len(scheme.C), -1)
 
@@ -77,7 +84,8 @@ class Along:
             times, dvalues: times, and the cotangents of the solution there, in columns.
         """
         A, C, K = self.scheme.A, self.scheme.C, self.K
-        dwithin, dK, dtimes, dend = self.within(np.asarray(times, float), dvalues)
+        rows = np.ascontiguousarray(np.transpose(dvalues)).view(float)
+        dwithin, dK, dtimes, dend = self.within(np.asarray(times, float), rows)
         if K.shape[2] > FEW:
             dlater, dy, dt, others = Iterated(self).pulled(dwithin, dK)
         else:
@@ -85,7 +93,7 @@ class Along:
         dstages = [by_value(back, d) for back, d in zip(self.backs[-len(C) :], dK[-1], strict=True)]
         dend = dend + inner(dlater[-1], A[-1] @ K[-1]) + inner(np.array(dstages), A @ K[-1])
         dend = dend + np.sum(C * dt[-len(C) :])
-        return (np.sum(dt) - np.sum(dtimes) - dend, dend), dy, dtimes, others
+        return (np.sum(dt) - np.sum(dtimes) - dend, dend), dy.view(self.kind), dtimes, others
 
     def written_out(self, dwithin, dK):
         """Complete the cotangents of the stages; return those of all else.
@@ -93,39 +101,72 @@ class Along:
         These are those of the later values, of the first value, of the times of the stages, and of
         all others. The derivatives of the right-hand side are written out.
         """
-        units, count = np.eye(self.K.shape[2], dtype=self.K.dtype), len(self.scheme.C)
-        found = [back(unit) for back in self.backs for unit in units]
-        slopes = np.array([np.zeros_like(units[0]) if d[2] is None else d[2] for d in found])
-        slopes = slopes.reshape(*self.K.shape, len(units)).swapaxes(-1, -2)
         dy, dlater = np.zeros_like(self.K[0, 0]), np.empty_like(dwithin)
-        size = max(1, BLOCK // slopes[0].size // count)
-        for stop in range(len(self.h), 0, -size):
-            part = slice(max(0, stop - size), stop)
-            ahead, given = self.solved(part, slopes[part], dK[part])
-            # the value at the begin of a step, by that at its end
-            across = np.einsum("msab,msbc->mac", slopes[part], ahead)
-            beside = dwithin[part] + np.einsum("msab,msb->ma", slopes[part], given)
-            for i in reversed(range(len(across))):
-                dlater[part.start + i] = dy
-                dy = dy + across[i] @ dy + beside[i]
-            dK[part] = np.einsum("msab,mb->msa", ahead, dlater[part]) + given
-        return dlater, dy, *self.gathered(found, dK)
+        (asked,) = np.nonzero(np.any(dK, axis=(1, 2)))
+        dK[asked] = given = self.solved(asked, dK[asked, ..., None])[..., 0]
+        dwithin[asked] += np.einsum("msab,msb->ma", self.slopes[asked], given)
+        for i in reversed(range(len(dK))):
+            dlater[i] = dy
+            dy = dy + self.across[i] @ dy + dwithin[i]
+        dK += np.einsum("msab,mb->msa", self.ahead, dlater)
+        return dlater, dy, *self.gathered(dK)
 
-    def gathered(self, found, dK):
+    @functools.cached_property
+    def found(self):
+        """What the pullbacks give for unit vectors, those of each stage together.
+
+        These are cotangents of the time, of the value, and of all others, unless these are many.
+        """
+        units, found, keeps = np.eye(self.K.shape[2]), [], True
+        for back in self.backs:
+            for unit in units:
+                df, dt, dx, *dargs = back(unit)
+                if not found:
+                    keeps = self.K.size * size_of((df, *dargs)) < BLOCK
+                found.append((dt, dx, (df, *dargs) if keeps else None))
+        return found
+
+    @functools.cached_property
+    def slopes(self):
+        """The derivatives by the value at all stages, transposed."""
+        size = self.K.shape[2]
+        rows = [np.zeros(size) if dx is None else dx for _, dx, _ in self.found]
+        return np.array(rows).reshape(*self.K.shape, size).swapaxes(-1, -2)
+
+    @functools.cached_property
+    def by_time(self):
+        """The derivatives by the time at all stages."""
+        return np.array([0.0 if d[0] is None else d[0] for d in self.found]).reshape(self.K.shape)
+
+    @functools.cached_property
+    def ahead(self):
+        """The cotangents of the stages of all steps, by that of the later value."""
+        last = np.multiply.outer(self.scheme.A[-1], np.eye(self.K.shape[2]))
+        return self.solved(np.arange(len(self.h)), self.h[:, None, None, None] * last)
+
+    @functools.cached_property
+    def across(self):
+        """What the steps add to the cotangent of the value at their begin, by that at their end."""
+        return np.einsum("msab,msbc->mac", self.slopes, self.ahead)
+
+    def transitions(self):
+        """Return how each value moves the next: the derivatives, and what the time adds."""
+        moved = self.across.swapaxes(-1, -2) + np.eye(self.K.shape[2])
+        return moved, np.einsum("msab,msa->mb", self.ahead, self.by_time)
+
+    def gathered(self, dK):
         """Return the cotangents of the times of the stages, and the sum of those of all others.
 
         Arguments:
-            found: what the pullbacks give for unit vectors.
             dK: the cotangents of the stages.
         """
-        rows = dK.reshape(len(self.backs), -1)
-        others = [(df, *dargs) for df, _, _, *dargs in found]
-        if dK.dtype == float and len(others) * size_of(others[0] if others else None) < BLOCK:
-            of_time = np.array([0.0 if d[1] is None else d[1] for d in found]).reshape(rows.shape)
+        others = [d[2] for d in self.found]
+        if others and others[0] is not None:
             try:
-                return np.sum(rows * of_time, axis=1), weighted(others, np.ravel(rows))
+                return np.sum(dK * self.by_time, axis=2).ravel(), weighted(others, np.ravel(dK))
             except TypeError:
                 pass
+        rows = dK.reshape(len(self.backs), -1)
         dt, others = np.zeros(len(rows)), Sum()
         for i, (back, row) in enumerate(zip(self.backs, rows, strict=True)):
             df, of_time, _, *dargs = back(row)
@@ -133,61 +174,59 @@ class Along:
             others.add((df, *dargs))
         return dt, others.total()
 
-    def solved(self, part, slopes, dK):
-        """Return the cotangents of the stages: by that of the later value, and what is added."""
-        A, (count, stages, size) = self.scheme.A, dK.shape
-        h = self.h[part, None, None, None, None]
-        system = -h * np.einsum("jk,mjab->mkajb", A, slopes)
-        system = system.reshape(count, stages * size, -1) + np.eye(stages * size)
-        last = np.kron(A[-1][:, None], np.eye(size)) * self.h[part, None, None]
-        sides = np.concatenate([last, dK.reshape(count, -1, 1)], axis=2)
-        found = np.linalg.solve(system, sides).reshape(count, stages, size, size + 1)
-        return found[..., :-1], found[..., -1]
+    def solved(self, steps, sides):
+        """Return the cotangents of the stages of some steps, for several right-hand sides."""
+        A, (count, stages, size, _) = self.scheme.A, sides.shape
+        found, most = np.empty_like(sides), max(1, BLOCK // (stages * size) ** 2)
+        for begin in range(0, count, most):
+            part = slice(begin, begin + most)
+            some = steps[part]
+            system = np.einsum("jk,mjab->mkajb", A, self.slopes[some])
+            system *= -self.h[some, None, None, None, None]
+            system = system.reshape(len(some), stages * size, -1) + np.eye(stages * size)
+            flat = sides[part].reshape(len(some), stages * size, -1)
+            found[part] = np.linalg.solve(system, flat).reshape(sides[part].shape)
+        return found
 
-    def within(self, times, dvalues):
+    def within(self, times, rows):
         """Pull values within the steps back.
 
         Return the cotangents of the first values of the steps, of their stages, of the times, and
         of the size of the last step.
         """
-        sign = -1.0 if self.knots[-1] < self.knots[0] else 1.0
-        at = np.searchsorted(sign * self.knots[1:-1], sign * times)
-        h = self.h[at]
-        x = np.where(h == 0, 1.0, (times - self.knots[at]) / np.where(h == 0, 1.0, h))
-        weights, slopes = self.scheme.weights(x), self.scheme.slopes(x)
-        rows = np.transpose(dvalues)
+        at, x = self.places(times)
+        h, weights, slopes = self.h[at], self.scheme.weights(x), self.scheme.slopes(x)
         dK, dy = np.zeros_like(self.K), np.zeros_like(self.K[:, 0])
         np.add.at(dK, at, h[:, None, None] * weights.T[:, :, None] * rows[:, None])
         np.add.at(dy, at, rows)
-        dtimes = np.einsum("qa,sq,qsa->q", np.conj(rows), slopes, self.K[at]).real
-        moved = np.einsum("qa,sq,qsa->q", np.conj(rows), weights, self.K[at]).real
+        dtimes = np.einsum("qa,sq,qsa->q", rows, slopes, self.K[at])
+        moved = np.einsum("qa,sq,qsa->q", rows, weights, self.K[at])
         return dy, dK, dtimes, np.sum((moved - x * dtimes)[at == len(self.h) - 1])
+
+    def places(self, times):
+        """Return in which step times lie, and as which part of it."""
+        sign = -1.0 if self.knots[-1] < self.knots[0] else 1.0
+        at = np.searchsorted(sign * self.knots[1:-1], sign * times)
+        h = self.h[at]
+        return at, np.where(h == 0, 1.0, (times - self.knots[at]) / np.where(h == 0, 1.0, h))
+
+    def values(self, times):
+        """Return the solution at some times, in columns."""
+        at, x = self.places(np.asarray(times, float))
+        moved = np.einsum("sq,qsa->qa", self.scheme.weights(x), self.K[at])
+        return np.ascontiguousarray(self.passed[at] + self.h[at, None] * moved).view(self.kind).T
+
+    def are_far(self, times, values, dvalues):
+        """Return whether values are not those of the solution, not even about.
+
+        They are in columns, as their cotangents are: those without one may be any.
+        """
+        largest = np.max(np.abs(self.passed.view(self.kind)), axis=0)[:, None]
+        are_far = np.abs(self.values(times) - values) > FAR * largest
+        return np.any(are_far & (dvalues != 0))
 
 
 def by_value(back, d):
     """Return the cotangent of the value alone."""
     found = back(d)[2]
     return np.zeros_like(d) if found is None else found
-
-
-def along_pieces(rate, pieces, span, y):
-    """Return what pulls back along a solution by SciPy's `Radau`, from its interpolants."""
-    knots, values = [float(span[0])], []
-    for piece in pieces:
-        knots.append(piece.t)
-        values.append(piece(RADAU.stages(np.array([piece.t_old, piece.t]))).T)
-    if not values:  # of an interval of length 0
-        knots, values = [*knots, float(span[1])], [np.tile(y, (len(RADAU.C), 1))]
-    knots, values = np.array(knots), np.concatenate(values)
-    stages = zip(RADAU.stages(knots), values, strict=True)
-    return Along(RADAU, knots, [rate(t, np.array(x)) for t, x in stages])
-
-
-def interpolated(pieces, times):
-    """Return a solution at times in order, in rows, from its interpolants."""
-    ends = np.array([piece.t for piece in pieces[:-1]])
-    sign = -1.0 if pieces[-1].t < pieces[0].t_old else 1.0
-    starts = np.searchsorted(sign * times, sign * ends, side="right")
-    parts = [piece(part).T for piece, part in zip(pieces, np.split(times, starts), strict=True)
-             if len(part)]  # fmt: skip
-    return np.concatenate(parts)

@@ -71,7 +71,7 @@ class Iterated:
             self.is_stiff = True
         if self.slope is None:
             self.slope = written(backs[len(backs) // 2], side[0])
-        near = self.with_one_slope(h, np.iscomplexobj(side))
+        near = self.with_one_slope(h)
         found, count = residuals(applied, side, near, self.along.exact, MOST)
         if found is None or count > MANY:
             self.slope = None
@@ -83,21 +83,19 @@ class Iterated:
             found = np.linalg.solve(system, np.ravel(side)).reshape(side.shape)
         return found
 
-    def with_one_slope(self, h, is_complex):
+    def with_one_slope(self, h):
         """Return what solves the system with one derivative for all stages."""
         roots, V, inverse = self.roots, self.V, self.inverse
-        if not is_complex:  # of two conjugate parts one tells both
-            kept = roots.imag >= 0
-            roots, inverse = roots[kept], inverse[kept]
-            V = V[:, kept] * np.where(roots.imag > 0, 2.0, 1.0)
+        kept = roots.imag >= 0  # of two conjugate parts one tells both
+        roots, inverse = roots[kept], inverse[kept]
+        V = V[:, kept] * np.where(roots.imag > 0, 2.0, 1.0)
         unit = np.eye(len(self.slope))
         factors = [sl.lu_factor(unit - h * root * self.slope, check_finite=False) for root in roots]
 
         def near(d):
             parts = [sl.lu_solve(factor, row, check_finite=False)
                      for factor, row in zip(factors, np.dot(inverse, d), strict=True)]  # fmt: skip
-            found = np.dot(V, parts)
-            return found if is_complex else found.real
+            return np.dot(V, parts).real
 
         return near
 
