@@ -16,6 +16,7 @@ from zygote_lite._specialize.infer.held.containers import (
     taken,
 )
 from zygote_lite._specialize.infer.held.lists import changed_in_place, note_resized
+from zygote_lite._specialize.infer.held.new_lists import mirror_copy
 from zygote_lite._specialize.infer.iteration.known import Several
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -74,12 +75,7 @@ def dict_copied(builder: Builder, x: Value, kind: Any = None) -> Value:
     contents_in(made).key = contents.key
     contents_in(made).factory = None if is_dict else contents.factory
 
-    def back(builder: Builder, _: Value | None) -> list[Contribution]:
-        if holds_active(contents_in(made)):
-            computed(builder, NO_RESULT, add_entries, shadow(builder, x), shadow(builder, made))
-        return []
-
-    mirror(op, back, [])
+    mirror_copy(op, x, add_entries)
     return made
 
 

@@ -7,19 +7,15 @@ from typing import Any
 from zygote_lite._specialize.infer.held import dicts as _dicts
 from zygote_lite._specialize.infer.held import new_lists as _new_lists
 from zygote_lite._specialize.infer.held.containers import (
-    NO_RESULT,
-    computed,
     hold,
     is_held,
     mirror,
     new_contents,
-    shadow,
 )
 from zygote_lite._specialize.infer.held.folds import Options, touches
-from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.contents import ANY, Contents, Slot, contents_in, holds_active
+from zygote_lite._specialize.typed.contents import ANY, Contents, Slot, contents_in
 from zygote_lite._specialize.typed.facts import ArrayOf, Other
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import Unsound
@@ -46,14 +42,10 @@ def _of_class(kind: type) -> Callable[..., Value | None]:
         x = new_contents(builder, op, kind, slots)
         contents_in(x).key = slots.get(ANY) if kind is set else None
         contents_in(x).bounded = bool(options)
-
-        def back(builder: Builder, _: Value | None) -> list[Contribution]:
-            if y and holds_active(contents_in(x)):
-                given = [shadow(builder, y[0]), shadow(builder, x)]
-                computed(builder, NO_RESULT, add_last, *given)
-            return []
-
-        mirror(op, back, [])
+        if y:
+            _new_lists.mirror_copy(op, y[0], add_last)
+        else:
+            mirror(op, lambda builder, _: [], [])
         return x
 
     return make

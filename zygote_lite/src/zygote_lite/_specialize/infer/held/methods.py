@@ -2,6 +2,7 @@
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from zygote_lite._specialize.infer.held import dicts as _dicts
@@ -45,18 +46,12 @@ def _family(kind: type) -> type:
     return dict if issubclass(kind, dict) else kind
 
 
-def _append(builder: Builder, x: Value, value: Value) -> Value:
-    if contents_in(x).bounded:
-        note_item(builder, x, ANY, kept(builder, value))
-        return builder.inline(append_bounded, [x, value, constant(push_last)], {})
-    return _lists.list_append(builder, x, value)
-
-
-def _append_left(builder: Builder, x: Value, value: Value) -> Value:
-    if contents_in(x).bounded:
-        note_item(builder, x, ANY, kept(builder, value))
-        return builder.inline(append_left_bounded, [x, value, constant(push_first)], {})
-    return _lists.list_append(builder, x, value, True)
+def _append(builder: Builder, x: Value, value: Value, first: bool = False) -> Value:
+    if not contents_in(x).bounded:
+        return _lists.list_append(builder, x, value, first)
+    note_item(builder, x, ANY, kept(builder, value))
+    f, push = (append_left_bounded, push_first) if first else (append_bounded, push_last)
+    return builder.inline(f, [x, value, constant(push)], {})
 
 
 def push_last(x: Any, value: Any) -> None:
@@ -208,8 +203,8 @@ _OF_METHODS: dict[tuple[type, str], Callable[..., Value]] = {
     (list, "sort"): lambda builder, x, **kws: sort_held(builder, x, kws),
     (list, "index"): _asked(list.index, ONE_INT), (list, "count"): _asked(list.count, ONE_INT),
     (deque, "index"): _asked(deque.index, ONE_INT), (deque, "count"): _asked(deque.count, ONE_INT),
-    (deque, "appendleft"): _append_left, (deque, "extendleft"): _by_function(extend_left),
-    (deque, "rotate"): _by_function(rotate), (deque, "copy"): _deque_copied,
+    (deque, "appendleft"): partial(_append, first=True), (deque, "copy"): _deque_copied,
+    (deque, "extendleft"): _by_function(extend_left), (deque, "rotate"): _by_function(rotate),
     (deque, "popleft"): lambda builder, x: _lists.list_pop(builder, x, None, True),
     (set, "add"): _of_set(set.add), (set, "discard"): _of_set(set.discard),
     (set, "remove"): _of_set(set.remove), (set, "clear"): _of_set(set.clear),

@@ -62,25 +62,28 @@ def like(builder: Builder, x: Value, f: Any, xs: list[Value], sample: Any, stem:
     return op
 
 
+def mirror_copy(op: Op, x: Value, add: Any, *more: Value) -> None:
+    """Give an operation that makes a container of another the reverse that adds to the other's."""
+    made = op.target
+
+    def back(builder: Builder, _: Value | None) -> list[Contribution]:
+        if holds_active(contents_in(made)):
+            computed(builder, NO_RESULT, add, shadow(builder, x), shadow(builder, made), *more)
+        return []
+
+    mirror(op, back, [])
+
+
 def part_of(builder: Builder, x: Value, part: Value | None, stem: str = "") -> Value:
     """Write `x[i:j]`, or `list(x)`, a new list."""
-    whole = structure(slice, [constant(None)] * 3)
-    index = whole if part is None else part
     if part is None:
         op = like(builder, x, list, [x], [*x.sample], stem)
     else:
         given = part.sample if isinstance(part.sample, slice) else slice(None)
         sample = [*x.sample][given] or [*x.sample][:1]
-        op = like(builder, x, operator.getitem, [x, index], sample, stem)
+        op = like(builder, x, operator.getitem, [x, part], sample, stem)
 
-    def back(builder: Builder, _: Value | None) -> list[Contribution]:
-        if holds_active(contents_in(op.target)):
-            given = [shadow(builder, x), shadow(builder, op.target)]
-            given += [] if part is None else [part]
-            computed(builder, NO_RESULT, add_all, *given)
-        return []
-
-    mirror(op, back, [])
+    mirror_copy(op, x, add_all, *([] if part is None else [part]))
     return op.target
 
 
@@ -112,13 +115,7 @@ def list_repeated(builder: Builder, x: Value, count: Value) -> Value:
     times = count.sample if isinstance(count.sample, int) else 1
     op = like(builder, x, operator.mul, [x, count], [*x.sample] * max(1, min(times, 1000)))
 
-    def back(builder: Builder, _: Value | None) -> list[Contribution]:
-        if holds_active(contents_in(op.target)):
-            given = [shadow(builder, x), shadow(builder, op.target), size]
-            computed(builder, NO_RESULT, add_repeated, *given)
-        return []
-
-    mirror(op, back, [])
+    mirror_copy(op, x, add_repeated, size)
     return op.target
 
 
