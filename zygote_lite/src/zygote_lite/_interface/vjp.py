@@ -142,29 +142,11 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
     the gradient of `f` itself, which `vjp` does not compute. Raises the errors of `pullback`.
     """
     try:
-        f = original(f)
-        form = AUXILIARY if has_aux else PULLBACK
         numbers = tuple(range(len(primals)))
-        known, function, given = None, f, primals
-        if type(f) is not types.FunctionType:
-            known, function, given = PlainCalls(f, numbers, form).of(primals, {})
-        elif primals:
-            known = specializations_of(f, len(primals), numbers, single=False, form=form)
-        found = None if known is None else known.enter(function, *given)
-        places: Sequence[int | None] = range(1, len(primals) + 1)
-        back: Any
-        if found is not None and known is not None:
-            y, back = found
-            places = _places_of(known)
-            made = PullbackOfFirst if has_aux else TransformedPullback
-            back = made(back, function, y[0] if has_aux else y, given, (None, *known.active))
-        else:
-            flags = (None, *(True for _ in primals))
-            y, back = record_and_note(known, function, given, recorded, (flags, f, primals, {}), {})
+        y, back, places = _pulled(f, numbers, primals, AUXILIARY if has_aux else PULLBACK)
         if not has_aux:
             return y, VectorJacobianProduct(f, back, y, primals, places)
         y, aux = pair_of(f, y)
-        back = back if found is not None else of_first(back)
         return y, VectorJacobianProduct(f, back, y, primals, places), aux
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
@@ -187,26 +169,37 @@ def vjp_by(f: Any, numbers: tuple[int, ...], xs: tuple[Any, ...]) -> tuple[Any, 
     The pullback returns a tuple with one entry for each argument, `None` for the others.
     """
     try:
-        f = original(f)
-        known, function, given = None, f, xs
-        if type(f) is not types.FunctionType:
-            known, function, given = PlainCalls(f, numbers, PULLBACK).of(xs, {})
-        elif numbers:
-            known = specializations_of(f, len(xs), numbers, single=False, form=PULLBACK)
-        found = None if known is None else known.enter(function, *given)
-        places: list[int | None] = [i + 1 if i in numbers else None for i in range(len(xs))]
-        if found is not None and known is not None:
-            y, back = found
-            for number, place in zip(numbers, _places_of(known), strict=True):
-                places[number] = place
-            back = TransformedPullback(back, function, y, given, (None, *known.active))
-        else:
-            flags = (None, *(True if i in numbers else None for i in range(len(xs))))
-            y, back = record_and_note(known, function, given, recorded, (flags, f, xs, {}), {})
+        y, back, places = _pulled(f, numbers, xs, PULLBACK)
         return y, VectorJacobianProduct(f, back, y, xs, places)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
+
+
+def _pulled(
+    f: Any, numbers: tuple[int, ...], xs: tuple[Any, ...], form: str
+) -> tuple[Any, Any, list[int | None]]:
+    """Return the value of a call, its pullback, and where that gives the cotangents of arguments.
+
+    Where the function returns a pair (the form `AUXILIARY`), the pullback is that of its first.
+    """
+    f = original(f)
+    known, function, given = None, f, xs
+    if type(f) is not types.FunctionType:
+        known, function, given = PlainCalls(f, numbers, form).of(xs, {})
+    elif numbers:
+        known = specializations_of(f, len(xs), numbers, single=False, form=form)
+    found = None if known is None else known.enter(function, *given)
+    places: list[int | None] = [i + 1 if i in numbers else None for i in range(len(xs))]
+    if found is None or known is None:
+        flags = (None, *(True if i in numbers else None for i in range(len(xs))))
+        y, back = record_and_note(known, function, given, recorded, (flags, f, xs, {}), {})
+        return y, back if form == PULLBACK else of_first(back), places
+    y, back = found
+    for number, place in zip(numbers, _places_of(known), strict=True):
+        places[number] = place
+    made, value = (TransformedPullback, y) if form == PULLBACK else (PullbackOfFirst, y[0])
+    return y, made(back, function, value, given, (None, *known.active)), places
 
 
 inside(vjp_inside)(vjp)
