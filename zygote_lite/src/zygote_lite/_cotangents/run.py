@@ -136,8 +136,7 @@ def take(y: Any, dy: Any, xs: tuple[Any, ...] = ()) -> Any:
     kind = kind_of(y)
     if kind < TUPLE:
         return dy
-    store = state.store
-    assert store is not None
+    store = current_store()
     before = store.taking, store.aliases
     store.taking = True
     held = [*xs, *(entry for x in xs if kind_of(x) in (LIST, TUPLE) for entry in x)]

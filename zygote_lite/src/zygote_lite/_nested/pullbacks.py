@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
-from zygote_lite._cotangents.run import state, take
+from zygote_lite._cotangents.run import current_store, take
 from zygote_lite._nested.cotangents import Box, box, projected_entries, scaled, unbox
 from zygote_lite._tape.tape import Tape
 
@@ -74,8 +74,7 @@ def back_of_linear(
         value, node = unbox(dy, outer)
         nodes = (None, node, *flags, *(None for _ in options))
         given = box(*outer.call(nodes, rule.body, value, *xs, **options), outer)
-        store = state.store
-        assert store is not None
+        store = current_store()
         for i, d in zip(rule.linear, (given,) if len(rule.linear) == 1 else given, strict=True):
             found[i + 1] = store.add(xs[i], projected_entries(d, xs[i]))
         return tuple(found)
@@ -99,8 +98,7 @@ def back_of_general(
         else:
             boxed = box(*outer.call((at_back, node), pullback, value), outer)
         boxed = boxed if len(needed) == len(operands) else (None, *boxed)
-        store = state.store
-        assert store is not None
+        store = current_store()
         return tuple([store.add(x, d) for x, d in zip(operands, boxed, strict=False)])
 
     return general_back

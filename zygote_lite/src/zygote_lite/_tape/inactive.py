@@ -208,10 +208,7 @@ class Iteration(InactiveCalls):
             yield from self.iterate_inactive(x)
             return
         if type(x) in (list, tuple) or (type(x) is np.ndarray and x.ndim):
-            i = 0
-            while i < len(x):
-                yield self.call((None, node, None), operator.getitem, x, i)
-                i += 1
+            yield from steps_by_index(self, x, node)
             return
         iterator, at = self.call((None, node), iter, x)
         try:
@@ -252,9 +249,22 @@ class Iteration(InactiveCalls):
                     break
         else:
             return
-        while True:
-            try:
-                step = self.call((None, None), next, iterator)
-            except StopIteration:
-                return
-            yield step
+        yield from steps_by_next(self, iterator, None)
+
+
+def steps_by_index(tape: Iteration, x: Any, node: NodeId) -> Iterator[Traced]:
+    """Yield the items of a sequence, each read by its index when it is asked for."""
+    i = 0
+    while i < len(x):
+        yield tape.call((None, node, None), operator.getitem, x, i)
+        i += 1
+
+
+def steps_by_next(tape: Iteration, iterator: Any, node: NodeId) -> Iterator[Traced]:
+    """Yield what calls of `next` give."""
+    while True:
+        try:
+            step = tape.call((None, node), next, iterator)
+        except StopIteration:
+            return
+        yield step

@@ -17,7 +17,7 @@ from zygote_lite._activity.activity import (
 from zygote_lite._activity.walk import surely_reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
-from zygote_lite._cotangents.run import state, take
+from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.places import name_of, noted_place, told_place, where
 from zygote_lite._tape.arguments import moved, positional_run, takes_out
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
@@ -287,8 +287,7 @@ def _routed(
     """Return the pullback of a rule whose operands or value have an address, or have keywords."""
 
     def routed(dy: Any) -> tuple[Any, ...]:
-        store = state.store
-        assert store is not None
+        store = current_store()
         d_f, *given = back(take(y, dy, arguments))
         by_value = [store.add(x, d) for x, d in zip(arguments, given, strict=True)]
         by_name = dict(zip(names, by_value[len(xs) :], strict=True))

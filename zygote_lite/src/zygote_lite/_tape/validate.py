@@ -125,10 +125,6 @@ def _owned(d: Any, seen: set[int]) -> Any:
     return d
 
 
-def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
-    return [found for found in _buffers_of(x) if isinstance(found, np.ndarray)]
-
-
 def _buffers_of(x: Any) -> list[Any]:
     """Return the arrays within a value, and what rule sets know as a whole."""
     # by its type: `isinstance` asks a weak reference for what may be gone
@@ -161,7 +157,7 @@ def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> 
     """Refuse arguments that alias an array that is written: likewise indistinguishable."""
 
     def owners_in(x: Any) -> list[int]:
-        return [id(owner_of(array)) for array in _arrays_of(x)]
+        return [id(owner_of(y)) for y in _buffers_of(x) if isinstance(y, np.ndarray)]
 
     for first, position, identity in _shared(operands, flags, owners_in):
         if identity in written:

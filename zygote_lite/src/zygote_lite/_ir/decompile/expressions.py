@@ -24,6 +24,10 @@ _UNARY = {
 }  # fmt: skip
 _BINARY_OF = {of.symbol: of.syntax for of in BINARY.values()}
 _COMPARISONS_OF = {of.symbol: of.syntax for of in COMPARISONS}
+_MARKS: dict[str, type[Mark]] = {
+    "PUSH_NULL": Null, "LOAD_LOCALS": Null, "LOAD_FAST_AND_CLEAR": Saved,
+    "LOAD_BUILD_CLASS": BuildClass, "LOAD_ASSERTION_ERROR": Raised,
+}  # fmt: skip
 _CONVERSIONS = (-1, ord("s"), ord("r"), ord("a"))
 
 
@@ -106,9 +110,6 @@ class StackExpressions:
     op_load_global = op_load_deref = op_load_name = op_load_closure = op_load_fast
     op_load_classderef = op_load_fast
 
-    def op_load_locals(self, op: Instruction, s: Progress) -> None:
-        s.stack.append(Null())
-
     def op_load_from_dict_or_deref(self, op: Instruction, s: Progress) -> None:
         s.stack.pop()
         self.op_load_fast(op, s)
@@ -136,16 +137,10 @@ class StackExpressions:
         return self.place(ast.Constant(value), op)  # type: ignore[no-any-return]
 
     def op_push_null(self, op: Instruction, s: Progress) -> None:
-        s.stack.append(Null())
+        s.stack.append(_MARKS[op.name]())
 
-    def op_load_fast_and_clear(self, op: Instruction, s: Progress) -> None:
-        s.stack.append(Saved())
-
-    def op_load_build_class(self, op: Instruction, s: Progress) -> None:
-        s.stack.append(BuildClass())
-
-    def op_load_assertion_error(self, op: Instruction, s: Progress) -> None:
-        s.stack.append(Raised())
+    op_load_locals = op_load_fast_and_clear = op_load_build_class = op_push_null
+    op_load_assertion_error = op_push_null
 
     def op_copy(self, op: Instruction, s: Progress) -> None:
         s.stack.append(s.stack[-op.value])

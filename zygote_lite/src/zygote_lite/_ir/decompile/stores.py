@@ -116,7 +116,7 @@ class Stores(Conditions):
                 self.refuse(op, f"which gives the function {definition.name} another name")
             s.out.append(definition)
         elif getattr(value, "in_place", False):
-            self.say(s, ast.AugAssign(_target(target), value.op, value.right), op)
+            self.say(s, ast.AugAssign(target, value.op, value.right), op)  # type: ignore[arg-type]
         else:
             self.say(s, ast.Assign(targets, self.plain(value, op)), op)
 
@@ -187,10 +187,6 @@ class Stores(Conditions):
         else:
             self.say(s, ast.Raise(raised and self.plain(raised, op), cause), op)
         s.at = None
-
-
-def _target(node: Any) -> Any:
-    return node
 
 
 def _giving(group: Group, index: int) -> Any:

@@ -23,6 +23,7 @@ from zygote_lite._python.library.builtins import (
     iterate_sequence,
 )
 from zygote_lite._python.library.folds import _sum, are_exact_numbers, folded
+from zygote_lite._tape.inactive import steps_by_index, steps_by_next
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -31,32 +32,16 @@ handlers = Handlers()
 def _each_step(tape: Tape, x: Any, node: NodeId) -> Iterator[Traced]:
     """Return what yields the elements of an iterable, with their nodes."""
     if type(x) in (list, tuple):
-        return _step_by_index(tape, x, node)
+        return steps_by_index(tape, x, node)
     iterator, at = tape.call((None, node), iter, x)
-    return _step_by_next(tape, iterator, at)
-
-
-def _step_by_index(tape: Tape, x: Any, node: NodeId) -> Iterator[Traced]:
-    i = 0
-    while i < len(x):
-        yield tape.call((None, node, None), operator.getitem, x, i)
-        i += 1
-
-
-def _step_by_next(tape: Tape, iterator: Any, node: NodeId) -> Iterator[Traced]:
-    while True:
-        try:
-            step = tape.call((None, node), next, iterator)
-        except StopIteration:
-            return
-        yield step
+    return steps_by_next(tape, iterator, at)
 
 
 @handlers.by_code(_iter)
 def _(tape: Tape, nodes: Nodes, f: Any, x: Any, sentinel: Any = _NO_DEFAULT) -> Traced | None:
     if type(x) not in (list, tuple) or sentinel is not _NO_DEFAULT:
         return None
-    return tape.generated(_step_by_index(tape, x, nodes[1]), iterate_sequence, nodes)
+    return tape.generated(steps_by_index(tape, x, nodes[1]), iterate_sequence, nodes)
 
 
 @handlers.by_code(_list)

@@ -188,15 +188,15 @@ def _points(nodes: list[Node], clauses: list[Kinds]) -> Iterator[_Point]:
     for node, kinds in _raised_in(nodes):
         caught = []
         for clause in clauses:
-            wanted = [k for k in clause if _is_builtin(k) or k in kinds or _may_raise(node, k)]
+            wanted = [
+                k
+                for k in clause
+                if not is_written_in_python(k) or k in kinds or _may_raise(node, k)
+            ]
             caught.append(restricted(kinds, tuple(wanted)))
             kinds = tuple([kind for kind in kinds if not issubclass(kind, clause)])
         if any(caught):
             yield _Point(node, caught)
-
-
-def _is_builtin(kind: type[BaseException]) -> bool:
-    return not is_written_in_python(kind)
 
 
 def _may_raise(node: Node, kind: type[BaseException]) -> bool:

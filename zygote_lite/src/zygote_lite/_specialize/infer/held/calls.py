@@ -81,7 +81,7 @@ def heap_call(f: Any) -> Callable[..., Value | None]:
         if slot is None:
             builder.leave()
         if slot.active:
-            return builder.inline(_written_heaps()[f], [x, *more], {})
+            return builder.inline(in_python(heapq)[f], [x, *more], {})
         _lists.refuse_arrays(x)
         _lists.note_resized(builder, x)
         x.sample.extend(y.sample for y in more[len(x.sample) :])
@@ -100,10 +100,6 @@ def heap_call(f: Any) -> Callable[..., Value | None]:
         return op.target if gives else constant(None)
 
     return call
-
-
-def _written_heaps() -> dict[Any, Any]:
-    return in_python(heapq)
 
 
 def of_held(
