@@ -6,7 +6,7 @@ decides what is guessed, not what is right.
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from types import CodeType
 from typing import Any
@@ -60,20 +60,8 @@ class Graph:
     @cached_property
     def order(self) -> dict[int, int]:
         """Return a place for each instruction, such that what is left to do comes later."""
-        seen: set[int] = set()
-        done: list[int] = []
-        stack: list[tuple[int, Any]] = [(self.entry, iter(self.successors(self.entry)))]
-        seen.add(self.entry)
-        while stack:
-            at, rest = stack[-1]
-            following = next((n for n in rest if n not in seen), None)
-            if following is None:
-                done.append(at)
-                stack.pop()
-            else:
-                seen.add(following)
-                stack.append((following, iter(self.successors(following))))
-        return {at: i for i, at in enumerate(reversed(done))}
+        last_first = _postorder(self.successors, self.entry)
+        return {at: i for i, at in enumerate(reversed(last_first))}
 
     @cached_property
     def before(self) -> dict[int, set[int]]:
@@ -116,7 +104,7 @@ class Graph:
         for at, following in reverse.items():
             for n in following:
                 forward[n].append(at)
-        order = _postorder(forward, EXIT)[::-1]
+        order = _postorder(forward.__getitem__, EXIT)[::-1]
         return _dominators(order, reverse, EXIT)
 
     def reach(self, start: int, stops: Iterable[int]) -> set[int]:
@@ -199,9 +187,9 @@ def constant_key(value: Any) -> Any:
     return type(value), value
 
 
-def _postorder(following: dict[int, list[int]], start: int) -> list[int]:
+def _postorder(following: Callable[[int], Iterable[int]], start: int) -> list[int]:
     seen, done = {start}, []
-    stack = [(start, iter(following[start]))]
+    stack = [(start, iter(following(start)))]
     while stack:
         at, rest = stack[-1]
         n = next((n for n in rest if n not in seen), None)
@@ -210,7 +198,7 @@ def _postorder(following: dict[int, list[int]], start: int) -> list[int]:
             stack.pop()
         else:
             seen.add(n)
-            stack.append((n, iter(following[n])))
+            stack.append((n, iter(following(n))))
     return done
 
 
