@@ -1,4 +1,7 @@
-"""From a function object to the syntax tree of its definition."""
+"""From a function object to the syntax tree of its definition.
+
+The text of `python -c` is kept among the arguments of Python, and not under the name of a file.
+"""
 
 import ast
 import hashlib
@@ -13,7 +16,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from zygote_lite._ir.bytecode import names_from_outside
-from zygote_lite._ir.command import lines_of_command
 from zygote_lite._ir.decompile.functions import definition as decompiled
 from zygote_lite._ir.decompile.instructions import NotFollowedError
 from zygote_lite._ir.recompile import is_compiled_from, parsed
@@ -254,3 +256,29 @@ def _unmangled(name: str) -> str:
     """Return a private name without its class: `_Model__w` and `__w` are the same parameter."""
     head, separator, tail = name.partition("__")
     return separator + tail if head.startswith("_") and separator and tail else name
+
+
+_TAKES_A_VALUE = "WX"  # options of Python that the rest of a word, or the next word, belongs to
+
+
+@lru_cache(maxsize=1)
+def lines_of_command() -> tuple[str, ...]:
+    """Return the lines of the program that was given by `-c`; there are none without it."""
+    words = iter(sys.orig_argv[1:])
+    for word in words:
+        if word == "--check-hash-based-pycs":
+            next(words, None)
+        elif word.startswith("--"):
+            continue
+        elif not word.startswith("-"):  # the file of a program
+            break
+        for i, letter in enumerate(word[1:], 2):
+            if letter == "c":
+                return tuple(f"{word[i:] or next(words, '')}\n".splitlines(keepends=True))
+            if letter == "m":
+                return ()
+            if letter in _TAKES_A_VALUE:
+                if not word[i:]:
+                    next(words, None)
+                break
+    return ()

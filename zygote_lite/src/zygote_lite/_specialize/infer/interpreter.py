@@ -9,7 +9,7 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.operators import IN_PLACE
-from zygote_lite._specialize.infer import builds, inputs, items, operations, reads
+from zygote_lite._specialize.infer import builds, inputs, operations, reads
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.branches import interpret_branch
@@ -49,7 +49,7 @@ class Interpreter(Builder):
 
     apply = _calls.call
     inactive = operations.inactive
-    item = items.item
+    item = reads.item
     bind = inputs.bind
     parameters = inputs.parameters
     read = inputs.read
