@@ -247,10 +247,7 @@ def _with_own(
     if inputs.has_aux:
         seed = structure(tuple, [seed, constant(None)])
     backward = Backward(builder, memory=memory)
-    backward.given.update(leaves(seed))
-    if result.active:
-        backward.distribute(result, seed)
-        backward.block(forward)
+    backward.run(forward, result, seed)
     gradients = gradients_of(backward, arguments)
     name = plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
     return written(

@@ -115,10 +115,7 @@ def _write(
     seed = Value(result.fact, result.sample, builder.name("d" + (result.name or "y")))
     seed.reverse = True
     backward = Backward(builder, memory=settled_memory(builder, forward))
-    backward.given.add(seed)
-    if result.active:
-        backward.distribute(result, seed)
-        backward.block(forward)
+    backward.run(forward, result, seed)
     gradients = gradients_of(backward, params)
     for x, d in gradients.items():
         gradients[x] = backward.zero(x) if d is None else d

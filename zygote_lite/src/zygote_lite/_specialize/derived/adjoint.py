@@ -92,10 +92,7 @@ def differentiate(
     seed = seed_for(inner, result) if as_pullback else constant(1.0)
     memory = settled_memory(inner, forward)
     backward = Backward(inner, memory=memory)
-    backward.given.update(leaves(seed))
-    if result.active:
-        backward.distribute(result, seed)
-        backward.block(forward)
+    backward.run(forward, result, seed)
     gradients = gradients_of(backward, [x for i, x in enumerate(arguments) if i in numbers])
     reverse, found = backward.out, [d for d in gradients.values() if d is not None]
     settle_writes(forward, reverse, memory)

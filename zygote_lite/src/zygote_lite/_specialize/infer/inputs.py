@@ -166,9 +166,7 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
         return _objects.from_outside(builder, inputs, x, expression, stem)
     value = Value(fact, x, builder.name(stem))
     value.sizes = {}
-    inputs.names.add(value.name)
-    inputs.given[expression] = (value, expression)
-    return value
+    return inputs.give(value, expression)
 
 
 def bind(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Env:

@@ -58,6 +58,13 @@ class Backward(OfWrites):
             made = builder.write(Result(Other(dict), {}), dict, [], {}, "shadows")
             builder.shadows = made.target
 
+    def run(self, forward: list[Node], result: Value, seed: Value) -> None:
+        """Write the whole reverse pass, from the cotangent of the result of the forward pass."""
+        self.given.update(leaves(seed))
+        if result.active:
+            self.distribute(result, seed)
+            self.block(forward)
+
     def block(self, nodes: list[Node]) -> None:
         """Write the reverse of a block."""
         if not self.again:

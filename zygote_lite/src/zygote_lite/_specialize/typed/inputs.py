@@ -117,6 +117,12 @@ class Inputs:
         self.bound[name] = x
         return name
 
+    def give(self, value: Value, expression: str, text: str = "") -> Value:
+        """Note a value that the code is given: what an expression reads, or a `text` for that."""
+        self.names.add(value.name)
+        self.given[expression] = (value, text or expression)
+        return value
+
     def holder(self, kind: type, expression: str) -> str:
         """Return the variable for what an expression reads, and demand that it is of a class."""
         if expression not in self.holders:

@@ -48,9 +48,7 @@ def _at_entry(builder: Builder, x: Value, name: str) -> Value:
 def read_at_entry(builder: Builder, x: Any, expression: str, stem: str) -> Value:
     """Return a value that an expression gives at each entry."""
     if expression not in builder.inputs.given:
-        value = Value(fact_of(x), x, builder.name(stem))
-        builder.inputs.names.add(value.name)
-        builder.inputs.given[expression] = value, expression
+        builder.inputs.give(Value(fact_of(x), x, builder.name(stem)), expression)
     return builder.inputs.given[expression][0]
 
 

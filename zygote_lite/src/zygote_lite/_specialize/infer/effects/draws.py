@@ -76,9 +76,7 @@ def generator_from_outside(builder: Builder, x: Any, expression: str, stem: str)
     inputs = builder.inputs
     held = inputs.holder(type(x), expression)
     if held not in inputs.given:
-        value = given_generator(builder, x, expression, stem)
-        inputs.names.add(value.name)
-        inputs.given[held] = (value, held)
+        inputs.give(given_generator(builder, x, expression, stem), held)
     return inputs.given[held][0]
 
 

@@ -73,9 +73,7 @@ def _column(builder: Builder, leaf: str, sample: Any, expression: str, stem: str
         fact = fact_of(sample)
     value = Value(fact, sample, builder.name(stem))
     value.sizes = {}
-    builder.inputs.names.add(value.name)
-    builder.inputs.given[expression] = (value, expression)
-    return value
+    return builder.inputs.give(value, expression)
 
 
 def number_of_rows(builder: Builder, x: Value) -> Value:

@@ -70,9 +70,7 @@ def _part(builder: Builder, x: Any, expression: str, stem: str) -> Value:
         value = Value(fact, x, builder.name(stem))
         value.sizes = {}
         value.active = isinstance(fact, ArrayOf) or type(x) in NUMBERS - {np.bool_}
-        inputs.names.add(value.name)
-        inputs.given[expression] = (value, expression)
-        return value
+        return inputs.give(value, expression)
     if is_named_tuple(type(x)):
         return fields_of_named(builder, x, expression, stem, active=True)
     if type(x) in (tuple, list, dict):

@@ -72,9 +72,7 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         return rows
     whole = given_whole(builder, x, expression, stem)
     if whole is not None:
-        inputs.names.add(whole.name)
-        inputs.given[expression] = (whole, inputs.holders[expression])
-        return whole
+        return inputs.give(whole, expression, inputs.holders[expression])
     if is_plain(x):
         return known_once(builder, known_object(inputs, x, expression))
     if is_named_tuple(type(x)):

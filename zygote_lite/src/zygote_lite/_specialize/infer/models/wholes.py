@@ -56,7 +56,5 @@ def _transpose(builder: Builder, x: Value) -> Value:
     if expression not in inputs.given:
         fact = whole_fact(x.sample.T)
         assert fact is not None
-        value = Value(fact, x.sample.T, builder.name("transposed"))
-        inputs.names.add(value.name)
-        inputs.given[expression] = (value, expression)
+        inputs.give(Value(fact, x.sample.T, builder.name("transposed")), expression)
     return inputs.given[expression][0]
