@@ -5,13 +5,13 @@ that it inherits from, and `object` last.
 """
 
 import functools
-import inspect
 import operator
 import types
 from typing import Any
 
 import numpy as np
 
+from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.registry import (
     BY_CODE,
     CLASS_METHODS,
@@ -114,7 +114,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced 
         python = np.vectorize(python, otypes=[f(*none).dtype])  # and no first one decides
     if python is not None:
         return tape.call(nodes, python, *xs, **kws)
-    call = inspect.getattr_static(type(f), "__call__", None)
+    call = member_of(type(f), "__call__")
     if not isinstance(call, types.FunctionType):
         bound = call.__get__(f) if hasattr(type(call), "__get__") else None
         if type(bound) is not types.MethodType or bound.__self__ is not f:
