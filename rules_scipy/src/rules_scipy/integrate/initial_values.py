@@ -61,7 +61,10 @@ def _(ad, given):
         options = options_of(given)
         tolerances = [options.get(*x) for x in (("rtol", 1e-3), ("atol", 1e-6))]
         solving = solving_again(method, given["fun"], read, args, first, span, options)
-        noted = rows_of(times, passed)
+        noted = (
+            np.array(times),
+            np.array(passed, first.dtype).reshape(len(times), first.size).view(float),
+        )
         steps = along_again(rate, solving, noted, first, *tolerances,
                             None if dense else t_eval)  # fmt: skip
 
@@ -156,6 +159,10 @@ def solving_again(method, f, read, args, first, span, options, of_odeint=None):
     def whole(t, x):
         return np.asarray(read(f, t, x.view(kind), *args), kind).view(float)
 
+    jac = options.get("jac")
+    if callable(jac) and args:
+        options = {**options, "jac": lambda t, x: jac(t, x, *args)}
+
     def by_steps(times, rtol, atol):
         noting, knots, passed, pieces = noting_steps(method, True)
         solver = noting(whole, ends[0], real, ends[1], **{**options, "rtol": rtol, "atol": atol})
@@ -175,11 +182,6 @@ def solving_again(method, f, read, args, first, span, options, of_odeint=None):
         given |= {"tfirst": True, "hmax": longest}
     name = name_of(si.solve_ivp if of_odeint is None else si.odeint)
     return Solving(name, whole, real, ends, given, by_steps)
-
-
-def rows_of(times, values):
-    """Return noted times and values as arrays, real and imaginary parts side by side."""
-    return np.array(times), np.array(values).view(float)
 
 
 def refuse_far(f, steps, times, values, dvalues):

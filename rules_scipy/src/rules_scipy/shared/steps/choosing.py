@@ -54,7 +54,7 @@ def long_steps(rate, knots, first, at, rtol, atol, asked=None):
             order = np.argsort(sign * times, axis=None)
             values = np.empty((times.size, first.size), first.dtype)
             values[order] = at(times.ravel()[order])
-            known.update(zip(few, zip(times, values.reshape(*times.shape, -1), strict=True),
+            known.update(zip(few, zip(times, values.reshape(*times.shape, first.size), strict=True),
                              strict=True))  # fmt: skip
         return known[step]
 

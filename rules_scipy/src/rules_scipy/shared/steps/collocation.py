@@ -75,7 +75,7 @@ class Along:
         self.scheme, self.knots, self.passed, self.exact = scheme, knots, passed, exact
         self.h, self.kind = np.diff(knots), float
         rows, self.backs = zip(*found, strict=True)
-        self.K = np.stack(rows).reshape(len(self.h), len(scheme.C), -1)
+        self.K = np.stack(rows).reshape(len(self.h), len(scheme.C), passed.shape[1])
 
     def pulled(self, times, dvalues):
         """Return the cotangents of the ends, of the first value, of `times` and of all others.
@@ -177,14 +177,14 @@ class Along:
     def solved(self, steps, sides):
         """Return the cotangents of the stages of some steps, for several right-hand sides."""
         A, (count, stages, size, _) = self.scheme.A, sides.shape
-        found, most = np.empty_like(sides), max(1, BLOCK // (stages * size) ** 2)
+        found, most = np.empty_like(sides), BLOCK // (stages * size + 1) ** 2 + 1
         for begin in range(0, count, most):
             part = slice(begin, begin + most)
             some = steps[part]
             system = np.einsum("jk,mjab->mkajb", A, self.slopes[some])
             system *= -self.h[some, None, None, None, None]
-            system = system.reshape(len(some), stages * size, -1) + np.eye(stages * size)
-            flat = sides[part].reshape(len(some), stages * size, -1)
+            system = system.reshape(len(some), stages * size, stages * size) + np.eye(stages * size)
+            flat = sides[part].reshape(len(some), stages * size, sides.shape[-1])
             found[part] = np.linalg.solve(system, flat).reshape(sides[part].shape)
         return found
 
