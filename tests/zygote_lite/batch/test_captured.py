@@ -7,7 +7,7 @@ import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
-from zygote_lite import explain, grad, vmap
+from zygote_lite import explain, grad, value_and_grad, vmap
 
 RNG = np.random.default_rng(0)
 X, W = RNG.normal(size=(4, 3)), RNG.normal(size=(3, 3))
@@ -120,3 +120,17 @@ def test_around(f):
     assert_close(given, due)
     assert_close(given, jacobian_by_differences(total, (1.3,)))
     assert ("a loop" in str(explain(grad(total), 1.3))) == (f in WITH_LOOPS)
+
+
+def test_gradients_around_a_batch_whose_entries_are_made_arrays():
+    def f(x):
+        y = np.asarray(-x)
+        if y.dtype.kind != "f":
+            return 0.0
+        return np.sum(np.array(y, dtype=np.float64) ** 2)
+
+    rows = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
+    np.testing.assert_array_equal(vmap(f)(rows), [14.0, 56.0])
+    y, found = value_and_grad(lambda rows: np.sum(vmap(f)(rows)))(rows)
+    assert y == 70.0
+    np.testing.assert_array_equal(found, 2 * rows)

@@ -165,6 +165,10 @@ class Whole(NDArrayOperatorsMixin):
     def __bool__(self) -> bool:
         return bool(self.value)
 
+    def __array__(self, *_: Any, **__: Any) -> Never:
+        # else NumPy makes an array of objects of it, row by row
+        raise NotBatched("a batching rule makes a NumPy array of the batch")
+
     def __getitem__(self, index: Any) -> Any:
         return self.call(operator.getitem, (self, index), {})
 

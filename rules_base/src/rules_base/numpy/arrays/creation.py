@@ -272,7 +272,7 @@ def _(x: Array | np.generic, dtype=None):
 
 @rule.batched(np.array, np.asarray)
 def _(x: Array | np.generic | float | complex, dtype=None):
-    return np.array(x, dtype)
+    return np.copy(x) if dtype is None else x.astype(dtype)
 
 
 @rule.batched(np.array, np.asarray)
