@@ -135,3 +135,16 @@ def test_one_of_the_entries_that_share_memory_is_written():
 
     for _ in range(3):
         np.testing.assert_allclose(gradient(f, np.array([0.3, 0.7, 1.1]))[0], [16.0, 0.0, 4.0])
+
+
+def test_an_array_from_dlpack_is_a_view():
+    def f(x):
+        w = np.zeros(3)
+        v = np.from_dlpack(w)
+        w[0] = x * x
+        v[1] = 3.0 * x
+        made = np.from_dlpack(np.array([x, 2.0 * x]), copy=True)
+        return v[0] * w[1] + made[0] * made[1]
+
+    for _ in range(3):
+        assert gradient(f, 2.0) == (44.0,)  # of 3 * x**3 + 2 * x**2

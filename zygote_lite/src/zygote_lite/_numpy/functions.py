@@ -190,6 +190,17 @@ def _vdot(a: Any, b: Any, /) -> Any:
     return np.vdot(a, b)  # rules call what stands below it, which is quicker
 
 
+@handlers.desugared(np.from_dlpack, always=True)
+def _(tape: Tape, nodes: Nodes, x: Any, /, *, device: Any = None, copy: Any = None) -> Traced:
+    """Resolve `np.from_dlpack(x)`: of NumPy's arrays it is a view, though without a base."""
+    if type(x) is np.ndarray and device in (None, "cpu"):
+        return tape.call(nodes[:2], np.copy if copy else np.ndarray.view, x)
+    if nodes[1]:
+        return tape.refuse(nodes, np.from_dlpack, (x,), {})
+    options = {"device": device, "copy": copy}
+    return np.from_dlpack(x, **{k: v for k, v in options.items() if v is not None}), None
+
+
 @handlers.in_python(np.ndenumerate)
 def _ndenumerate(arr: Any) -> Any:
     x = np.asarray(arr)
