@@ -69,6 +69,18 @@ def conditional_expression(x):
     return (x * x if x > 0 else sin(x)) * (2.0 if x > 1 else x)
 
 
+@works("a variable that is `None` or a number", (1.5,), (0.3,), (-0.2,))
+def none_or_number(x):
+    least = last = None
+    for i in range(1, 4):
+        y = (x * i - 1.0) ** 2
+        if least is None or y < least:
+            least = y
+        if y > 0.5:
+            last = y * x
+    return least if last is None else least + last
+
+
 @works("values of `and`, `or`, `not`", (1.5, None), (None, 2.0), (1.5, 2.0))
 def and_or(x, y):
     a = x or y

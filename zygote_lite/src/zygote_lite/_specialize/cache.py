@@ -187,10 +187,17 @@ class Specializations:
     def make(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
         """Make a specialization; return the reason where that cannot be done."""
         compiled = self.compiled and key not in self.uncompiled
-        enter = attempt(f, xs, lambda: entered(
-            f, xs, self.active, self.single, self.form, compiled, add=self.add, over=self.over
-        ))  # fmt: skip
-        enter = _if_it_answers(enter, f, xs)
+
+        def attempted(optional: bool) -> Enter | Exception:
+            enter = attempt(f, xs, lambda: entered(
+                f, xs, self.active, self.single, self.form, compiled, add=self.add, over=self.over,
+                optional=optional,
+            ))  # fmt: skip
+            return _if_it_answers(enter, f, xs)
+
+        enter = attempted(True)
+        if isinstance(enter, IsNoneError):
+            enter = attempted(False)
         if isinstance(enter, Exception):
             reason = self.reasons[key] = str(enter)
             if not compiled:
@@ -297,16 +304,26 @@ def _outside() -> int:
 
 
 def _if_it_answers(enter: Enter | Exception, f: Any, xs: tuple[Any, ...]) -> Enter | Exception:
-    """Return code, or, where it guesses which paths are taken and is wrong, the reason for that."""
-    if isinstance(enter, Exception) or enter.__globals__["guesses"] is None:
+    """Return code, or, where it guesses which paths are taken and is wrong, the reason for that.
+
+    It is another reason where it takes numbers for granted that are `None`.
+    """
+    if isinstance(enter, Exception):
+        return enter
+    asks = enter.__globals__["asks"]
+    if enter.__globals__["guesses"] is None and not asks:
         return enter
     if enter.__globals__["changes"]:  # which would be made once more
         return enter
-    guesses: Exception = enter.__globals__["guesses"]
+    guesses: Exception = IsNoneError() if asks else enter.__globals__["guesses"]
     error = leaving.error
     answer = enter(f, *xs)
     leaving.error = error
     return guesses if answer is None else enter
+
+
+class IsNoneError(Exception):
+    """Tell that a variable is `None` where the code takes it for a number."""
 
 
 def _as_it_is_now(x: Any) -> Any:

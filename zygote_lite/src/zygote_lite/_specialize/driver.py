@@ -71,6 +71,7 @@ def _leave_out_ruled(inputs: Inputs, f: Any) -> None:
 def specialize(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], *, as_pullback: bool = False,
     compiled: bool = False, strong: bool = False, handlers: bool = False, has_aux: bool = False,
+    optional: bool = True,
 ) -> Specialized:  # fmt: skip
     """Return the code for the value and the gradient of a function.
 
@@ -84,6 +85,7 @@ def specialize(
         handlers: whether errors reach the handlers of the program; without it, the tape.
         has_aux: whether the value is a pair, of which the pullback is given the cotangent of the
             first, and none of the second.
+        optional: whether variables may be numbers or `None`.
 
     Raises `NotSpecializable` where the function is left to the tape.
     """
@@ -95,13 +97,14 @@ def specialize(
     def code(
         handlers: bool, uniform: bool, held: bool = False,
         guesses: NotSpecializable | None = None, is_long: bool = False, by_rows: bool = False,
+        optional: bool = False,
     ) -> Specialized:  # fmt: skip
         if held and handlers:
             raise NotSupported.CONTAINER("containers change where the program handles errors")
         inputs = Inputs(f)
         inputs.recursive, inputs.define = recursive, define_recursive
         inputs.guesses, inputs.is_long, inputs.has_aux = guesses, is_long, has_aux
-        inputs.by_rows = by_rows
+        inputs.by_rows, inputs.optional = by_rows, optional
         tried.append(inputs)
         try:
             return _specialized(
@@ -111,7 +114,7 @@ def specialize(
             if reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
                 raise
             recursive.add(reason.code)
-        return code(handlers, uniform, held, guesses, is_long, by_rows)
+        return code(handlers, uniform, held, guesses, is_long, by_rows, optional)
 
     try:
         return code_for_lists(functools.partial(code, handlers), xs, compiled, tried)
@@ -121,6 +124,10 @@ def specialize(
         with contextlib.suppress(NotSpecializable):
             if tried[-1].caught:
                 return code_for_lists(functools.partial(code, True), xs, compiled, tried)
+        with contextlib.suppress(NotSpecializable):
+            if optional and any(inputs.meets_none for inputs in tried):
+                some = functools.partial(code, False, optional=True)
+                return code_for_lists(some, xs, compiled, tried)
         for is_long in (False, True):
             with contextlib.suppress(NotSpecializable):
                 return code(False, False, guesses=reason, is_long=is_long)

@@ -94,6 +94,7 @@ def entered(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, form: str = GRADIENT,
     compiled: bool = False, strong: bool = False, handlers: bool = False,
     add: Callable[[Enter], None] | None = None, over: TakenBy | None = None,
+    optional: bool = True,
 ) -> Enter:  # fmt: skip
     """Return a function that tests the guards and runs the code of a new specialization.
 
@@ -108,12 +109,13 @@ def entered(
         handlers: whether errors reach the handlers of the program.
         add: has further code entered before this one.
         over: a derivative of the function that forward mode goes over.
+        optional: whether variables may be numbers or `None`.
 
     It returns `None` where the call is left to the tape. Where nothing is differentiated it
     returns the value alone, in a tuple.
     """
     since = generation()  # before the rules are read: another thread may change them meanwhile
-    made, returned = _code_of_form(f, xs, active, form, compiled, strong, handlers, over)
+    made, returned = _code_of_form(f, xs, active, form, compiled, strong, handlers, over, optional)
     fast: Enter = compile_text(made, f)
     if compiled:
         fast = compile_code(fast, made)
@@ -139,7 +141,7 @@ def entered(
         **_DTYPES_BY_NAME, **made.inputs.bound, "raising": _RAISING,
         "made_of": (text, str(made.text)), "without_none": made.without_none,
         "caught": frozenset(made.inputs.caught), "changes": bool(changes),
-        "guesses": made.inputs.guesses,
+        "guesses": made.inputs.guesses, "asks": made.inputs.asks,
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
@@ -157,7 +159,7 @@ def entered(
 
 def _code_of_form(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], form: str, compiled: bool, strong: bool,
-    handlers: bool, over: TakenBy | None,
+    handlers: bool, over: TakenBy | None, optional: bool,
 ) -> tuple[Specialized, tuple[bool, ...]]:  # fmt: skip
     """Return the code of a form, and of which of its arguments it returns gradients.
 
@@ -171,7 +173,7 @@ def _code_of_form(
         return made, (False,) * len(made.arguments)
     made = specialize(
         f, xs, active, as_pullback=form != GRADIENT, compiled=compiled, strong=strong,
-        handlers=handlers, has_aux=form == AUXILIARY,
+        handlers=handlers, has_aux=form == AUXILIARY, optional=optional,
     )  # fmt: skip
     return made, active
 

@@ -18,6 +18,7 @@ from zygote_lite._specialize.infer.forms import (
     note_unset,
     variables_in,
 )
+from zygote_lite._specialize.infer.nothing import note_given
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env, Tables
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
@@ -47,6 +48,7 @@ def interpret_branch(
         raise NotSupported.TRUTH("it asks for the truth of an array")
 
     def path(taken: bool) -> Env | None:
+        note_given(builder, test, taken)
         return builder.block(body if taken else orelse, env, after)
 
     node = Branch(builder.origin, test, [], [])

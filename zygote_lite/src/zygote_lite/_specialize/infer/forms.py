@@ -11,9 +11,18 @@ from typing import Any
 
 from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.held.containers import hold, may_be_held
+from zygote_lite._specialize.infer.nothing import is_constant_none, may_be_nothing
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import Contents, contents_in, merge, root_of
-from zygote_lite._specialize.typed.facts import COMPLEXES, FLOATS, Fact, ListOf, Other, join_facts
+from zygote_lite._specialize.typed.facts import (
+    COMPLEXES,
+    FLOATS,
+    Fact,
+    ListOf,
+    Other,
+    Scalar,
+    join_facts,
+)
 from zygote_lite._specialize.typed.naming import stem_of
 from zygote_lite._specialize.typed.nodes import holds, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -46,6 +55,7 @@ class Entry:
         value: one of the values that it is.
         same: the value that it is on all paths, if it is no variable.
         contents: what it holds, where it is a container that the code makes as it runs.
+        nullable: whether it is a number that is `None` on some path.
     """
 
     fact: Fact
@@ -54,6 +64,7 @@ class Entry:
     value: Value | None = None
     same: Value | None = None
     contents: Contents | None = None
+    nullable: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,8 @@ def form_of(builder: Builder, x: Value, within: bool = False) -> Form:
         parts = [form_of(builder, entry, True) for entry in entries]
         return Parts(type(x.sample), _keys_of(x), tuple(parts))
     settled = _is_no_variable(x) or (within and x.is_constant and isinstance(x.fact, Other))
-    return Entry(x.fact, x.sample, x.active, x, x if settled else None)
+    same = x if settled else None
+    return Entry(x.fact, x.sample, x.active, x, same, nullable=x in builder.nullable)
 
 
 def _keys_of(x: Value) -> tuple[Any, ...]:
@@ -174,10 +186,16 @@ def join_forms(builder: Builder, a: Form, b: Form, name: str, later: bool = Fals
         return a
     if a.contents is not None or b.contents is not None:
         raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a container on one path only")
+    if is_constant_none(a.value) != is_constant_none(b.value):
+        known = b if is_constant_none(a.value) else a
+        builder.inputs.meets_none = True
+        if isinstance(known.fact, Scalar) and may_be_nothing(builder):
+            return replace(known, nullable=True)
     joined = join_facts(a.fact, b.fact)
     takes_other = (later and joined != a.fact) or _of_float(b.sample) > _of_float(a.sample)
     sample = b.sample if takes_other else a.sample
-    return Entry(joined, sample, a.active or b.active, a.value)
+    nullable = a.nullable or b.nullable
+    return Entry(joined, sample, a.active or b.active, a.value, nullable=nullable)
 
 
 def _of_float(x: Any) -> int:
@@ -200,7 +218,8 @@ def is_stable(a: Form, b: Form | None) -> bool:
     if a.contents is not None:
         other = b.contents if isinstance(b, Entry) else None
         return other is not None and root_of(a.contents) is root_of(other)
-    return isinstance(b, Entry) and (a.fact, a.active, a.same) == (b.fact, b.active, b.same)
+    known = (a.fact, a.active, a.same, a.nullable)
+    return isinstance(b, Entry) and known == (b.fact, b.active, b.same, b.nullable)
 
 
 def variable_of(
@@ -221,6 +240,8 @@ def entry_value(builder: Builder, entry: Entry, stem: str) -> Value:
     sample = [*entry.sample] if type(entry.sample) is list else entry.sample
     value = builder.value(entry.fact, sample, stem)
     value.active = entry.active
+    if entry.nullable:
+        builder.nullable.add(value)
     if entry.contents is not None:
         value.contents = root_of(entry.contents)
         value.contents.owners.append(value)

@@ -23,6 +23,7 @@ from zygote_lite._specialize.infer.loops import is_left
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.nothing import asked_for_nothing, not_asked
 from zygote_lite._specialize.infer.protected import interpret_attempt, is_run_before, raise_error
 from zygote_lite._specialize.infer.recursion import recursive_call
 from zygote_lite._specialize.infer.walks import iterate, loop_while
@@ -105,6 +106,8 @@ class Interpreter(Builder):
             if self.protected or self.rehearsed or is_left:
                 raise Unreached
             raise Unsound.RAISES(f"{code.co_name} always raises")
+        if not self.frames:
+            self.demand_value(env[result])
         return env[result]
 
     def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
@@ -153,7 +156,7 @@ class Interpreter(Builder):
     def statement(self, s: ir.Statement, env: Env, after: set[str]) -> Env | None:
         match s:
             case ir.Move(_, target, source):
-                env[target] = x = self.atom(source, env)
+                env[target] = x = not_asked(self, source, env)
                 if isinstance(x.fact, ListOf) and is_temporary(x.name) and stem_of(target):
                     x.name = self.name(stem_of(target))
             case ir.Call(_, target, ir.Intrinsic("enter_context"), [manager]):
@@ -221,6 +224,10 @@ class Interpreter(Builder):
 
     def called(self, s: ir.Call, env: Env) -> None:
         """Write a call; an operator that changes an array writes to it."""
+        asked = asked_for_nothing(self, s, env)
+        if asked is not None:
+            env[s.target] = asked
+            return
         xs = [self.atom(x, env) for x in s.arguments]
         kws = {name: self.atom(x, env) for name, x in s.keywords}
         stem = stem_of(s.target) if s.target != ir.DISCARD else ""

@@ -25,6 +25,7 @@ from zygote_lite._specialize.infer.forms import (
     with_entries,
     without_unchanged,
 )
+from zygote_lite._specialize.infer.nothing import is_constant_none, may_be_nothing
 from zygote_lite._specialize.normalize.exits import assigned, live_in_loop
 from zygote_lite._specialize.normalize.tries import has
 from zygote_lite._specialize.typed.builder import Builder
@@ -169,7 +170,7 @@ def _after(builder: Builder, phi: Value) -> Value:
     out = Value(phi.fact, phi.sample, phi.name)
     out.active, out.scope, out.reverse = phi.active, builder.loop, builder.reverse
     out.made, out.contents = phi.made, phi.contents
-    for known in (builder.uncertain, builder.absent):
+    for known in (builder.uncertain, builder.absent, builder.nullable):
         if phi in known:
             known.add(out)
     return out
@@ -236,7 +237,10 @@ def _turn(
         for x in loop.phis[count:]:
             note_origin(builder, x, (loop.origin, name))
         if name in forms:
-            turn[name] = env[name] if is_first else phi
+            form = forms[name]  # what is `None` before the loop is so unless an end tells otherwise
+            is_none = isinstance(form, Entry) and not form.nullable and is_constant_none(form.value)
+            is_none &= may_be_nothing(builder)
+            turn[name] = env[name] if is_first or is_none else phi
         else:
             turn.pop(name, None)
         if not builder.is_ours(name) and may_be_unset(builder, env.get(name)):

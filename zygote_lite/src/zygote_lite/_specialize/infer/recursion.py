@@ -50,6 +50,8 @@ def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
     ])  # fmt: skip
     if any(x.is_array and x.may_be_written for _, x in found):
         raise NotSupported.RECURSION(f"{code.co_name} is given an array that is written to")
+    if any(x in builder.nullable for _, x in found):
+        raise NotSupported.RECURSION(f"{code.co_name} is given a number that may be None")
     known = [r for r in inputs.functions if r.code is code and r.skeleton == skeleton]
     xs = [x for _, x in found]
     fitting = [r for r in known if all(map(_holds, r.leaves, xs))]

@@ -5,11 +5,18 @@ from collections.abc import Iterator
 from zygote_lite._specialize.typed.contexts import NOWHERE, Context
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.nodes import Node, Op, StoreItem, reads_of, walk
-from zygote_lite._specialize.typed.runtime import abandon, has_value, is_bound, same_shape, throw
+from zygote_lite._specialize.typed.runtime import (
+    abandon,
+    has_value,
+    is_bound,
+    is_given,
+    same_shape,
+    throw,
+)
 from zygote_lite._specialize.typed.values import Value
 
 Contexts = tuple[Context, ...]
-_OF_NO_CONTEXT = (abandon, throw, same_shape, has_value, is_bound)
+_OF_NO_CONTEXT = (abandon, throw, same_shape, has_value, is_bound, is_given)
 _PYTHON_NUMBERS = {float, int, bool}
 
 

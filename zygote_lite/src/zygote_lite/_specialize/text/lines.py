@@ -15,6 +15,7 @@ from zygote_lite._specialize.typed.runtime import (
     has_length,
     has_value,
     is_bound,
+    is_given,
     is_view,
     same_shape,
     throw,
@@ -78,6 +79,8 @@ class Lines(Speller):
             self.line(f"raise {self.error(x.sample) if x.is_constant else self.read(x)}")
         elif f is has_value:
             self.leave_if(f"{self.expression(xs[0])} is {self.function(UNSET)}")
+        elif f is is_given:
+            self.leave_if(f"{self.expression(xs[0])} is None")
         elif f is is_bound:
             test = f"{self.expression(xs[0])} is {self.function(UNSET)}"
             self.line(f"if {test}:", "    raise UnboundLocalError")

@@ -29,7 +29,7 @@ from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import Op, leaves
 from zygote_lite._specialize.typed.plugins import is_of_program
 from zygote_lite._specialize.typed.reasons import NotSupported, Unreached, Unsound
-from zygote_lite._specialize.typed.runtime import abandon, as_it_is, has_value, same_shape
+from zygote_lite._specialize.typed.runtime import abandon, as_it_is, has_value, is_given, same_shape
 from zygote_lite._specialize.typed.shape_rules import SHAPE_AT
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.values import Value, shape_root
@@ -279,11 +279,14 @@ class Builder(Draft, ABC):
 
     def demand_value(self, x: Value) -> None:
         """Leave the code where a variable that is read has no value: once on each path."""
-        if self.plain or not self.uncertain:
+        if self.plain or not (self.uncertain or self.nullable):
             return
-        leaf = next((leaf for leaf in leaves(x) if leaf in self.uncertain), None)
-        if leaf is not None and (has_value, leaf) not in self.known:
-            self.known[has_value, leaf] = self.demand(has_value, leaf)
+        if x in self.nullable and (is_given, x) not in self.known:
+            self.known[is_given, x] = self.demand(is_given, x)
+            self.inputs.asks = True
+        unset = next((leaf for leaf in leaves(x) if leaf in self.uncertain), None)
+        if unset is not None and (has_value, unset) not in self.known:
+            self.known[has_value, unset] = self.demand(has_value, unset)
 
 
 def key_of_part(index: Value) -> Any:

@@ -22,6 +22,7 @@ _OF_ATTEMPTS = (
     "written",
     "uncertain",
     "absent",
+    "nullable",
     "moved",
     "iterators",
     "operations",
@@ -122,6 +123,7 @@ class Draft:
         self.uncertain: set[Value] = set()  # variables that may have no value
         self.truths: dict[Value, bool] = {}  # of variables that paths join, where it is known
         self.absent: set[Value] = set()  # those of the engine's own, which nobody reads too early
+        self.nullable: set[Value] = set()  # numbers that may be `None`
         self.operations = 0
         self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
         self.titles: dict[Value, str] = {}  # of lists, the variables that they are assigned to

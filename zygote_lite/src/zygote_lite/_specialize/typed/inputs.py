@@ -10,7 +10,8 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 # what the code is made for, which stays when it is made once more
-_ASKED = ("recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows")
+_ASKED = ("recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows",
+          "optional", "meets_none")  # fmt: skip
 _FOR_GOOD = ("f", "bound", "names", "functions", "named", *_ASKED)
 
 
@@ -55,6 +56,9 @@ class Inputs:
         sources: the random generators from outside, with expressions for them.
         is_long: whether all branches are taken so, outside of loops.
         has_aux: whether the value is a pair, of which only the first is differentiated.
+        optional: whether variables may be numbers or `None`.
+        meets_none: whether a variable is `None` on some path, and a number on another.
+        asks: whether the code is left where such a variable is `None`.
         compares_texts: whether the code asks whether two texts are one object.
     """
 
@@ -77,7 +81,8 @@ class Inputs:
         self.named: dict[str, Any] = {}
         self.define: Any = None
         self.guesses: NotSpecializable | None = None
-        self.is_long = self.has_aux = False
+        self.is_long = self.has_aux = self.asks = False
+        self.optional = self.meets_none = False
         self.caught: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}

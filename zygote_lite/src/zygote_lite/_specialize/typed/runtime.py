@@ -103,6 +103,12 @@ def has_value(x: Any) -> None:
         raise Unsound.UNSET("a variable has no value")
 
 
+def is_given(x: Any) -> None:
+    """Leave the code where a variable that is read as a number is `None`."""
+    if x is None:
+        raise Unsound.UNSET("a number is None")
+
+
 def is_bound(x: Any) -> None:
     """Raise the error of the program that reads a variable without a value."""
     if x is UNSET:
