@@ -124,10 +124,10 @@ def _dual_code(
             if wanted <= own:
                 raise
         own |= wanted
-    if (builder.copies or inputs.effects is not None) and over:  # hessian() would repeat them
+    if inputs.effects is not None and over:  # hessian() would repeat them
         raise NotSupported.FORWARD("it has effects, and a derivative of it is pushed forward")
-    if inputs.changing:
-        raise NotSupported.FORWARD("it changes a container that it is given")
+    if builder.copies or inputs.changing or inputs.assigned:
+        raise NotSupported.FORWARD("it changes an array, an object or a container that it is given")
     refuse_other_values(value, as_pullback=True, as_complex=not over)
     if over and moves_complex(builder.out):
         raise NotSupported.FORWARD("the tangent of a derivative of complex numbers")
