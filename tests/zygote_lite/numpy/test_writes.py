@@ -82,6 +82,7 @@ def test_entries_that_share_memory_are_not_written_together(view, write):
         gradient(f, np.array([0.3, 0.7, 1.1]))
 
 
+REFUSED = (NotImplementedError, DifferentiationError)
 SIGNS = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])
 
 
@@ -148,3 +149,91 @@ def test_an_array_from_dlpack_is_a_view():
 
     for _ in range(3):
         assert gradient(f, 2.0) == (44.0,)  # of 3 * x**3 + 2 * x**2
+
+
+def mask_of_a_sum(x):
+    mask = np.array([True, False, True])
+    y = np.sum(x * x, where=mask)
+    mask[:] = True
+    return y
+
+
+def index_in_a_tuple(x):
+    rows = [1, 0]
+    y = x[0:1, rows]
+    rows[0] = 2
+    return np.sum(y * y)
+
+
+def index_of_a_write(x):
+    rows = [1, 0]
+    y = x.copy()
+    y[rows] = x[:2] * 2
+    rows[1] = 1
+    return np.sum(y * y * np.arange(6.0).reshape(2, 3))
+
+
+def weights_of_a_mean(x):
+    weights = np.array([1.0, 2.0, 3.0])
+    y = np.average(x, axis=1, weights=weights)
+    weights[:] = 5.0
+    return np.sum(y)
+
+
+def widths_of_a_border(x):
+    widths = [[1, 0], [0, 1]]
+    y = np.pad(x, widths)
+    widths[0][0], widths[0][1] = 0, 1
+    return np.sum(y * np.arange(1.0, 1 + y.size).reshape(y.shape))
+
+
+def added_from_a_list(x):
+    y = x[0].copy()
+    np.add.at(y, [0, 0, 1], [x[0, 0], x[0, 1], 3.0])
+    np.subtract.at(y, [0, 1], (x[1, 0], x[1, 1]))
+    return np.sum(y * y)
+
+
+def made_in_an_order(x):
+    y = np.array(x, order="F").ravel("K")
+    y[1] *= 5.0
+    return np.sum(y * np.arange(6.0)) + np.sum(np.add(x, x, order="F").ravel("K") * np.arange(6.0))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        mask_of_a_sum, index_in_a_tuple, index_of_a_write, weights_of_a_mean, widths_of_a_border,
+        added_from_a_list, made_in_an_order,
+    ],
+)  # fmt: skip
+def test_what_a_call_was_given_may_change_later(f):
+    x, h = np.array([[1.31, 0.72, -0.43], [0.23, 2.1, 0.9]]), 1e-6
+    steps = h * np.eye(6).reshape(6, 2, 3)
+    expected = np.reshape([(f(x + e) - f(x - e)) / (2 * h) for e in steps], (2, 3))
+    for _ in range(4):
+        np.testing.assert_allclose(gradient(f, x.copy())[0], expected, atol=1e-7)
+    if f is not widths_of_a_border:  # whose change is refused in gradients of gradients
+        dy = jvp(f, (x.copy(),), (np.cos(x),))[1]
+        np.testing.assert_allclose(dy, np.sum(expected * np.cos(x)), atol=1e-7)
+
+
+def test_the_order_of_entries_that_share_memory_is_refused():
+    def f(x):
+        return np.sum(np.broadcast_to(x, (2, 3)).ravel("K") * np.arange(6.0))
+
+    for derivative in (
+        lambda: gradient(f, np.ones(3)),
+        lambda: jvp(f, (np.ones(3),), (np.ones(3),)),
+    ):
+        with pytest.raises(DifferentiationError, match="copy it, or name another order"):
+            derivative()
+
+
+@pytest.mark.parametrize("x", [np.array([1, 2]), np.int64(2), np.array(2)], ids=repr)
+def test_tangents_and_second_derivatives_of_powers_of_integers(x):
+    assert np.sum(jvp(lambda x: np.sum(x**0), (x,), (np.ones(np.shape(x)),))[1]) == 0.0
+    assert np.all(hessian(lambda x: np.sum(x**0))(x) == 0.0)
+    np.testing.assert_allclose(
+        jvp(lambda x: np.sum(x**3), (x,), (np.ones(np.shape(x)),))[1], np.sum(3.0 * x**2)
+    )

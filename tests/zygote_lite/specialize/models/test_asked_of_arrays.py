@@ -67,7 +67,7 @@ def differences(x):
 def copies(x):
     y = copy.deepcopy(np.outer(x, x + 1.0).T)
     y[0] = x * 2.0
-    return np.sum(np.ravel(y, order="K") * np.arange(y.size)) * copy.copy(x)[0]
+    return np.sum(np.ravel(y.T) * np.arange(y.size)) * copy.copy(x)[0]
 
 
 def keeps_nothing_yet(x):

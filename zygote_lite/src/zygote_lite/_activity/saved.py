@@ -58,7 +58,10 @@ def _write_back(x: Any, index: Any, value: Any) -> None:
         x.flags.writeable = False
 
 
-def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
+_DEPTH = 3  # of lists in lists that rules are given: indices, axes, widths of a border
+
+
+def note_captured(f: Any, xs: tuple[Any, ...], depth: int = _DEPTH) -> None:
     """Note what the pullback of a rule may have saved."""
     if state.captured is None:
         return
@@ -86,8 +89,11 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
             elif is_known_by_rule(type(entry)):
                 for array in arrays_inside(entry):
                     _save(owner_of(array), array.size)
+            elif entry is not x and depth and type(entry) in _NESTED:
+                note_captured(entry, (), depth - 1)
 
 
+_NESTED = {list, tuple, dict}
 _IN_C = {set, bytearray, array.array}
 
 

@@ -61,7 +61,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     numbers = _positions(f, argnums, len(xs))
     active = tuple([i in numbers for i in range(len(xs))])
     try:
-        made = specialize(f, xs, active)
+        made = specialize(f, xs, active, optional=False)
         return _module(f, made, active, single)
     except NotSpecializable as reason:
         raise Fault.EXPORT(

@@ -19,7 +19,8 @@ def back_of_scalar(
     def scalar_back(dy: Any) -> tuple[Any, ...]:
         if dy is None:
             return (None,) * (len(xs) + 1)
-        given = (*xs, y) if rule.takes_out else xs
+        given = tuple([x.astype(np.float64) if _is_whole(x) else x for x in xs])
+        given = (*given, y) if rule.takes_out else given
         nodes = (None, *at, node) if rule.takes_out else (None, *at)
         with np.errstate(all="ignore"):
             if rule.partials is None:
@@ -45,11 +46,16 @@ def back_of_scalar(
     return scalar_back
 
 
+def _is_whole(x: Any) -> bool:
+    """Return whether `x` is made of NumPy's integers, whose arithmetic is another."""
+    return isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "iub"
+
+
 def _partials_at(outer: Tape, nodes: tuple[Any, ...], f: Any, given: tuple[Any, ...]) -> Any:
     """Return partial derivatives: at a pole those of NumPy, where Python's floats raise."""
     try:
         return outer.call(nodes, f, *given)
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         ieee = [np.float64(x) if type(x) in (int, float) else x for x in given]
         return outer.call(nodes, f, *ieee)
 

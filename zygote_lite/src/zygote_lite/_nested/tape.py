@@ -198,7 +198,7 @@ class NestedTape(Tape):
         if through_text is not None:
             return self.record(*through_text, nodes)
         if rule.kind != "constant":
-            note_captured(f, xs)
+            note_captured(f, (*xs, *kws.values()))
         names = list(kws)
         by_name = dict(zip(names, nodes[1 + len(xs) :], strict=True))
         operands = (*nodes[1 : 1 + len(xs)], *(by_name.get(name) for name in moved))
@@ -211,7 +211,9 @@ class NestedTape(Tape):
                 return y, pair(None, node)
             back: Any = None
         elif rule.kind == "scalar":
-            y, node = self.outer.call((None, *at), f, *arguments)
+            y, node = self.outer.call(
+                (None, *at, *(None for _ in options)), f, *arguments, **options
+            )
             back = back_of_scalar(self.outer, rule, arguments, at, y, node, needed)
         elif rule.kind == "linear":
             flags = (None, *at, *(None for _ in options))

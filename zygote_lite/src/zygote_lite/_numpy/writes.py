@@ -328,6 +328,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Trac
     """Resolve `f.at(x, index, value)` of a ufunc."""
     nodes = (None, *nodes[2:])
     index = _copied_index(index)
+    if value and isinstance(value[0], list | tuple):
+        made, nodes = tape.call((None, nodes[3]), np.array, value[0]), nodes[:3]
+        value, nodes = (made[0],), (*nodes, made[1])
     if f is np.add:
         return tape.call((None, nodes[1], None, nodes[3]), add_at, x, index, value[0])
     if f is np.subtract:

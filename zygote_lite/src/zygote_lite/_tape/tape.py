@@ -252,7 +252,7 @@ class Tape(Iteration):
         whole = rewritten(nodes[1:], xs) if state.written and not simple else None
         if whole is not None:
             raise refused_whole(f, whole)
-        note_captured(f, xs)
+        note_captured(f, (*xs, *kws.values()) if kws else xs)
         y, node = self.record(*pulled, nodes, fresh=True)
         if node is not None and is_known_by_rule(type(y)):
             note_whole(y)

@@ -51,6 +51,11 @@ def order_of(x, order):
 
 def places_in_memory(x):
     """Return where the entries of `x` stand among all, as they follow each other in memory."""
+    if any(stride == 0 for n, stride in zip(x.shape, x.strides, strict=True) if n > 1):
+        raise NotImplementedError(
+            'the order "K" of an array whose entries share memory (as after broadcasting) has no '
+            "rule: copy it, or name another order"
+        )
     places = np.empty_like(x, dtype=np.intp)  # with its axes in the order of those of `x`
     places[...] = np.reshape(np.arange(places.size), places.shape)
     return np.ravel(places, "K")

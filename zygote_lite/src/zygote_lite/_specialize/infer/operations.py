@@ -41,6 +41,8 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
         raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given an object")
     if rule is not None and any(map(_holds_set, xs)):
         raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a set")
+    if getattr(f, "__name__", None) in _IN_ORDER and any(map(_is_of_memory, (*xs, *kws.values()))):
+        raise NotSupported.RULE_OPERAND("the memory of an array decides on the order of entries")
     if rule is None or (f in _GIVING_VIEWS and any(x.may_be_written for x in xs)):
         inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
@@ -71,6 +73,14 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     if rule.kind == "instance" or rule.needs_ad:
         raise asks_for_more(rule)
     return active_call(builder, rule, f, xs, kws, stem)
+
+
+_IN_ORDER = ("ravel", "flatten", "reshape")
+
+
+def _is_of_memory(x: Value) -> bool:
+    """Return whether an option names an order that the memory of an array decides on."""
+    return x.is_constant and isinstance(x.sample, str) and x.sample.upper() in ("A", "K")
 
 
 def _holds_set(x: Value) -> bool:

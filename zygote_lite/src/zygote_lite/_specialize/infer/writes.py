@@ -18,6 +18,7 @@ from zygote_lite._specialize.infer.builds import may_be_of_any_length
 from zygote_lite._specialize.infer.forms import with_entries
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
+from zygote_lite._specialize.infer.iteration.known import as_they_are_now
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.writing import write_over
@@ -198,7 +199,7 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     builder.written[x] = len(builder.written)
     if not builder.wanted:  # else the memory may be the user's
         _try_store(x, index, value)
-    index = snapshot(builder, index)
+    index = snapshot(builder, as_they_are_now(index))
     is_everything = index.is_constant and index.sample is ...
     part = x if is_everything else builder.shapes.get((shape_root(x), key_of_part(index)))
     alike = part is not None and shape_root(part) is shape_root(value)

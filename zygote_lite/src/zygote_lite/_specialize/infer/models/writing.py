@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.operators import IN_PLACE
+from zygote_lite._specialize.infer.iteration.known import as_they_are_now
 from zygote_lite._specialize.rules.contributions import Contribution, projected
 from zygote_lite._specialize.rules.inlined import be_active, snapshot
 from zygote_lite._specialize.typed.builder import Builder
@@ -214,7 +215,9 @@ def _place_values(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> V
 
 def _added_at(builder: Builder, xs: list[Value]) -> Value:
     """`np.add.at(x, i, v)`."""
-    index = snapshot(builder, xs[1])
+    if xs[2].items is not None:
+        xs = [*xs[:2], builder.apply(np.array, [xs[2]])]
+    index = snapshot(builder, as_they_are_now(xs[1]))
     op = builder.operation(added_at, xs, certain=True)
     op.target.fact = xs[0].fact
     op.target.base, op.target.fresh = None, True
