@@ -145,8 +145,9 @@ def linearize(
         f, xs: any callable that `pullback` takes, and its arguments.
 
     `push(*dxs)` takes one tangent for each argument, and returns what `jvp` returns for them, at
-    the arguments as they are now. The effects of `f` happen once, however often `push` is called.
-    Raises the errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its
+    the arguments as they are now: write to none of them before the last call of `push`, which on
+    the tape reads what they hold then. The effects of `f` happen once, however often `push` is
+    called. Raises the errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its
     argument. (JAX's `linearize`.)
     """
     found = _linearized_by_code(original(f), xs)
