@@ -84,13 +84,25 @@ def note_captured(f: Any, xs: tuple[Any, ...], depth: int = _DEPTH) -> None:
             if isinstance(entry, np.ndarray):
                 owner = owner_of(entry)
                 _save(owner, entry.size)
-                if owner.base is not None:  # the memory of something else, which may be written
-                    _save(buffer_of(owner), entry.size)
+                buffer = buffer_of(owner)
+                if _is_buffer(buffer):  # the memory of something else, which may be written
+                    _save(buffer, entry.size)
             elif is_known_by_rule(type(entry)):
                 for array in arrays_inside(entry):
                     _save(owner_of(array), array.size)
             elif entry is not x and depth and type(entry) in _NESTED:
                 note_captured(entry, (), depth - 1)
+
+
+def _is_buffer(x: Any) -> bool:
+    """Return whether Python can read the memory of an object, as it cannot of a capsule."""
+    if x is None:
+        return False
+    try:
+        memoryview(x).release()
+    except (TypeError, BufferError):
+        return False
+    return True
 
 
 _NESTED = {list, tuple, dict}
