@@ -83,6 +83,11 @@ def test_orders_that_memory_decides(f, order, layout):
         np.testing.assert_array_equal(frule((None, dx, None), f, x, order), (y, y))
 
 
+def test_the_order_of_a_number_in_memory():
+    assert rrule(np.ravel, 2.0, "K")[1](np.array([3.0]))[1] == 3.0
+    assert frule((None, 3.0, None), np.ravel, 2.0, "K") == (2.0, 3.0)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("f", [np.reshape, np.ndarray.reshape], ids=name_of)
 def test_the_order_of_reshape_is_that_of_the_argument(f, layout):

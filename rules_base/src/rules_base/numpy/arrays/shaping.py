@@ -51,7 +51,8 @@ def order_of(x, order):
 
 def places_in_memory(x):
     """Return where the entries of `x` stand among all, as they follow each other in memory."""
-    if any(stride == 0 for n, stride in zip(x.shape, x.strides, strict=True) if n > 1):
+    strides = getattr(x, "strides", ())  # a Python number has none
+    if any(stride == 0 and n > 1 for n, stride in zip(np.shape(x), strides, strict=True)):
         raise NotImplementedError(
             'the order "K" of an array whose entries share memory (as after broadcasting) has no '
             "rule: copy it, or name another order"
