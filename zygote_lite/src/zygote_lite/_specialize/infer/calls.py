@@ -14,7 +14,6 @@ from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.effects import output as _output
-from zygote_lite._specialize.infer.effects import output as _texts
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held.folds import Options
 from zygote_lite._specialize.infer.iteration import taken as _taken
@@ -33,7 +32,6 @@ from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
-from zygote_lite._specialize.infer.models import operators as _identity
 from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
@@ -153,7 +151,7 @@ def _effect(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Va
     """Answer for output, random draws, and texts for output."""
     if not is_hashable(f):
         return None
-    found = _output.output(builder, f, xs, kws) or _texts.text_of_call(builder, f, xs, kws)
+    found = _output.output(builder, f, xs, kws) or _output.text_of_call(builder, f, xs, kws)
     return found or _draws.random_call(builder, f, xs, kws, stem)
 
 
@@ -270,7 +268,7 @@ def _builtin(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> V
     if kws:
         return None
     found = special(builder, xs) if special is not None else None
-    return found or _identity.identity_of_arrays(builder, f, xs) or decided(f, xs)
+    return found or _operators.identity_of_arrays(builder, f, xs) or decided(f, xs)
 
 
 def _known_already(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
