@@ -59,7 +59,7 @@ def c_function(x):
     return scipy.special.chndtridf(x, 0.2, 0.1) * x
 
 
-@refused("numbers through bytes: `struct`, `pickle`", "rule", (0.5,))
+@refused("numbers through bytes: `struct`, `pickle`", "text", (0.5,))
 def through_struct(x):
     return struct.unpack("d", struct.pack("d", x))[0]
 
@@ -91,7 +91,7 @@ def structured_array(x):
     return a["a"][0] * 2.0
 
 
-@refused("`memoryview` and `tobytes` of active arrays", "rule", (np.array([0.5, 0.6]),))
+@refused("`memoryview` and `tobytes` of active arrays", "text", (np.array([0.5, 0.6]),))
 def through_bytes(x):
     return np.frombuffer(x.tobytes())[0] * 2.0
 
@@ -324,12 +324,12 @@ def scalar_of_text(x):
     return np.float64(str(x)) * 2.0
 
 
-@refused("numbers through text", "rule", (0.5,))
+@refused("numbers through text", "text", (0.5,))
 def evaluated_literal(x):
     return ast.literal_eval(repr([x]))[0] * 2.0
 
 
-@refused("numbers through text", "rule", (0.5,))
+@refused("numbers through text", "text", (0.5,))
 def hexadecimal(x):
     return float.fromhex(x.hex())
 
@@ -339,7 +339,7 @@ def through_json(x):
     return json.loads(json.dumps([x]))[0]
 
 
-@refused("numbers through text", "rule", (0.5,))
+@refused("numbers through text", "text", (0.5,))
 def from_string(x):
     return np.fromstring(f"{x},2", sep=",")[0]
 

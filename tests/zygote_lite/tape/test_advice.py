@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 import textwrap
 import types
 
@@ -10,10 +11,11 @@ import pytest
 from scipy import interpolate, ndimage, signal, spatial
 
 from rulescore import RuleError
+from tests.zygote_lite.checks.finite_differences import assert_slopes
 from zygote_lite import NoRuleError, grad, gradient, hvp
-from zygote_lite._tape import refusal
-from zygote_lite._tape.advice import rule_to_paste
-from zygote_lite._tape.refusal import _without_rule, hook_refusal
+from zygote_lite._tape import advice
+from zygote_lite._tape.advice import rule_to_paste, what_to_do
+from zygote_lite._tape.refusal import hook_refusal
 
 X = np.arange(1.0, 7.0)
 HALF = np.array([[0.5]])
@@ -66,6 +68,80 @@ def test_the_rule_of_the_advice_runs_and_answers(name, monkeypatch):
         assert "return the cotangents of " in str(left.value)
 
 
+PASTED = {
+    "ufunc": (
+        "from scipy.special import erf",
+        "np.sum(erf(x))",
+        "2 / np.sqrt(np.pi) * np.exp(-(x**2))",
+    ),
+    "ufunc of two": (
+        "from scipy.special import xlogy",
+        "np.sum(xlogy(x, 2.0 * x))",
+        "(np.log(y), x / y)",
+    ),
+    "ufunc of arrays": (
+        "from numpy.linalg import _umath_linalg",
+        "_umath_linalg.det(np.diag(x) + 1.0)",
+        "return (dy * det(x) * np.linalg.inv(x).T,)",
+    ),
+    "ufunc of two outputs": (
+        "from scipy.special import sici",
+        "sum(map(np.sum, sici(x)))",
+        "return (dy[0] * np.sin(x) / x + dy[1] * np.cos(x) / x,)",
+    ),
+    "method in C, by keywords": (
+        "new = np.random.default_rng",
+        "np.sum(new(0).vonmises(mu=x, kappa=50.0))",
+        "return None, dy, None",
+    ),
+    "function of Python that calls C": (
+        "from scipy import ndimage",
+        "np.sum(ndimage.correlate1d(x, [1.0, 2.0, 0.5]))",
+        "return ndimage.correlate1d(np.eye(3), weights, axis=0).T @ dy, None",
+    ),
+    "option": (
+        "from scipy import ndimage",
+        "ndimage.correlate1d(x, [1.0, 2.0, 0.5], mode='wrap')[1]",
+        "return ndimage.convolve1d(dy, weights, mode='wrap'), None",
+    ),
+    "wrapper of f2py": (
+        "from scipy.linalg.blas import ddot",
+        "ddot(x, x)",
+        "return dy * y, dy * x",
+    ),
+    "function without a module": (
+        "cube = np.frompyfunc(lambda x: x**3, 1, 1)",
+        "cube(float(x[0]))",
+        "3.0 * x**2",
+    ),
+    "C function of the user": (
+        "import ctypes\ncos = ctypes.CDLL(None).cos\n"
+        "cos.restype, cos.argtypes = ctypes.c_double, [ctypes.c_double]",
+        "cos(x[1])",
+        "return (-dy * np.sin(x),)",
+    ),
+}
+
+
+@pytest.mark.usefixtures("no_scipy")
+@pytest.mark.parametrize("kind", PASTED)
+def test_the_program_works_once_the_pasted_rule_is_completed(kind, monkeypatch):
+    monkeypatch.setattr("rulescore._plugins._PUBLISHED", {})
+    imports, value, derivative = PASTED[kind]
+    program = f"import numpy as np\n{imports}\n\ndef loss(x):\n    return {value}\n"
+    space = {"__name__": "__main__"}
+    exec(compile(program, "program.py", "exec"), space)
+    x = np.array([0.5, 1.5, 2.5])
+    with pytest.raises(NoRuleError, match=r"^program\.py:\d+: ") as refused:
+        grad(space["loss"])(x)
+    rule = re.sub(r"\(\.\.\., \.\.\.\)|\.\.\.|raise NotImpl.*", derivative, rule_in(refused.value))
+    exec(rule, space)
+    try:
+        assert_slopes(gradient(space["loss"], x), space["loss"], (x,), 1e-6)
+    finally:
+        space["rule"].unregister()
+
+
 @pytest.mark.usefixtures("no_scipy")
 @pytest.mark.parametrize("name", ["lfilter", "sobel", "spline", "pdist"])
 def test_a_missing_plugin_is_named_with_the_extra(name):
@@ -86,6 +162,18 @@ def test_a_ufunc_is_given_a_scalar_rule(no_base):
 def test_what_is_found_by_no_name_gets_no_rule_to_paste():
     doubled = np.frompyfunc(lambda x: 2 * x, 1, 1)
     assert rule_to_paste(doubled, (0.5,), {}) is None
+
+
+def test_a_function_that_changes_its_arguments_gets_no_rule_to_paste():
+    told = str(what_to_do("f has no rule", "mine", (list.append, ([], 1.0), {})))
+    assert told.startswith("f has no rule. It changes what it is given, ")
+    told = str(what_to_do("f has no rule", "mine", (np.sin, (X,), {}), returns=False))
+    assert told.startswith("f has no rule. It changes what it is given, ")
+
+
+def test_numbers_of_bytes_are_read_from_a_text():
+    with pytest.raises(NoRuleError, match=r": struct\.unpack of \(str, bytes\) .* \[ZL007\]$"):
+        grad(lambda x: struct.unpack("d", struct.pack("d", x))[0])(0.5)
 
 
 def test_a_near_miss_names_the_rule_and_the_argument():
@@ -145,7 +233,7 @@ def of_library(name, text):
 
 
 @pytest.mark.parametrize(
-    ("library", "advice"),
+    ("library", "line"),
     [
         ("pandas.core", r"`\.to_numpy\(\)`"),
         ("torch", r"`\.detach\(\)\.numpy\(\)`"),
@@ -153,10 +241,10 @@ def of_library(name, text):
         ("numba.np", "the Python function that it was made of"),
     ],
 )
-def test_values_of_other_libraries_get_the_line_that_helps(library, advice):
+def test_values_of_other_libraries_get_the_line_that_helps(library, line):
     module = of_library(library, "class Data:\n    def __init__(self, x): self.x = x")
     data = module.Data(0.5)
-    with pytest.raises(NoRuleError, match=rf"{advice}.* \[ZL001\]$"):
+    with pytest.raises(NoRuleError, match=rf"{line}.* \[ZL001\]$"):
         gradient(lambda d: float.as_integer_ratio(d.x)[0], data)
 
 
@@ -207,10 +295,10 @@ def test_a_value_of_another_library_is_all_that_a_message_tells_of():
 
 
 def test_a_function_of_a_host_gets_the_plugin_that_calls_it_on_arrays(monkeypatch):
-    told = str(_without_rule("pow has no rule", "_operator", None))
+    told = str(what_to_do("pow has no rule", "_operator", None))
     assert not told.endswith("[ZL002]")  # that plugin is here
-    monkeypatch.setattr(refusal, "provider_of", lambda module: None)
-    told = str(_without_rule("cube has no rule", "jax.numpy", None))
+    monkeypatch.setattr(advice, "provider_of", lambda module: None)
+    told = str(what_to_do("cube has no rule", "jax.numpy", None))
     assert told.endswith("`rules_jax.numpy(f)` [ZL001]")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rulescore import RuleSet
-from zygote_lite import grad, jacobian, testing
+from zygote_lite import NoRuleError, grad, jacobian, testing
 
 numba = pytest.importorskip("numba")
 X = np.array([1.0, 2.0, 0.5])
@@ -130,3 +130,13 @@ def test_a_rule_for_a_compiled_function_is_its_derivative():
         assert [grad(lambda x: f(x) * 2.0)(3.0) for _ in range(3)] == [14.0] * 3
     finally:
         rules.unregister()
+
+
+def test_what_guvectorize_compiled_is_refused_plainly():
+    @numba.guvectorize(["(float64[:], float64, float64[:])"], "(n),()->(n)")
+    def scaled(x, factor, out):
+        for i in range(x.shape[0]):
+            out[i] = factor * x[i]
+
+    with pytest.raises(NoRuleError, match="call the Python function that it was made of"):
+        grad(lambda x: np.sum(scaled(x, 2.0)))(np.ones(3))

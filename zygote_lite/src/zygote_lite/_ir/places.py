@@ -29,12 +29,28 @@ def name_of(f: Any) -> str:
     if type(f).__name__ == "fortran":  # a wrapper made by f2py
         name = str(name).removeprefix("function ")
         module = rulescore.home_of(f)
+    if isinstance(f, types.BuiltinFunctionType) and _is_in(module, f.__name__, f):
+        name = f.__name__  # a method of an object that nobody sees
+    public = str(module).removeprefix("_")
+    if isinstance(module, str) and _is_in(public, name.partition(".")[0], _head_of(f, module)):
+        module = public  # `struct`, which is written in `_struct`
     if isinstance(f, np.ufunc) or "._" in str(module):
         module = _public_of(str(rulescore.home_of(f) or module), str(name))
     if isinstance(f, np.ufunc) and module is None:
         return f"the ufunc {name}"  # of a library that it does not tell
     module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
     return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
+
+
+def _is_in(module: Any, name: str, x: Any) -> bool:
+    """Return whether a module has this object by a name."""
+    return x is not None and vars(sys.modules.get(module, errors)).get(name) is x
+
+
+def _head_of(f: Any, module: str) -> Any:
+    """Return what a module has by the first name of a function: the function, or its class."""
+    head = str(getattr(f, "__qualname__", "")).partition(".")[0]
+    return getattr(sys.modules.get(module), head, None)
 
 
 def _public_of(module: str, name: str) -> str | None:
@@ -86,8 +102,13 @@ def told_place(noted: tuple[types.CodeType, int] | str) -> str:
 
 def users_module() -> str:
     """Return the name of the user's module whose code is running."""
+    return str(users_globals().get("__name__", "__main__"))
+
+
+def users_globals() -> dict[str, Any]:
+    """Return the variables of the user's module whose code is running."""
     frame = _users_frame()
-    return "__main__" if frame is None else str(frame.f_globals.get("__name__", "__main__"))
+    return {} if frame is None else frame.f_globals
 
 
 def _users_frame() -> Any:
@@ -157,8 +178,18 @@ def _public_name(frame: Any) -> tuple[bool, str, str]:
     kind = type(own).__name__
     if names.get(kind) is type(own) and owner not in names:  # a method that it inherits
         return True, public, f"{kind}{dot}{method}".removesuffix(".__init__")
+    head = getattr(sys.modules.get(module), owner, None)
+    for above in modules_above(module):  # `pandas.DataFrame` is written in `pandas.core.frame`
+        if "._" not in above and _is_in(above, owner, head):
+            return True, above, name.removesuffix(".__init__")
     is_public = getattr(names.get(owner), "__module__", None) == module
     return is_public, public if is_public else module, name.removesuffix(".__init__")
+
+
+def modules_above(module: str) -> list[str]:
+    """Return the packages of a module and itself, the outermost first."""
+    parts = module.split(".")
+    return [".".join(parts[: n + 1]) for n in range(len(parts))]
 
 
 def _run_by(frame: Any) -> tuple[str, str]:

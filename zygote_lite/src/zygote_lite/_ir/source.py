@@ -34,8 +34,8 @@ def compiled_by_numba(f: Any, *, of_entries: bool = False) -> FunctionType | Non
     What `vectorize` compiled is called for each entry of its arguments: it is that function where
     they are numbers, and then it is asked for by `of_entries`.
     """
-    if not type(f).__module__.startswith("numba."):
-        return None
+    if not type(f).__module__.startswith("numba.") or type(f).__name__ == "GUFunc":
+        return None  # what `guvectorize` compiled writes into an argument that no caller passes
     found = getattr(getattr(f, "_dispatcher", f) if of_entries else f, "py_func", None)
     return found if isinstance(found, FunctionType) else None
 

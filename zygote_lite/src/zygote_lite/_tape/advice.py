@@ -2,15 +2,26 @@
 
 import importlib
 import inspect
+import re
 import sys
+import textwrap
 import traceback
 import types
 from typing import Any
 
 import numpy as np
 
-from rulescore import home_of, why
-from zygote_lite._ir.places import ENGINE, is_installed, is_library
+from rulescore import RuleError, RuleSet, home_of, provider_of, why
+from zygote_lite._ir.places import (
+    ENGINE,
+    is_installed,
+    is_library,
+    modules_above,
+    users_globals,
+)
+from zygote_lite.errors import Fault
+
+GivenCall = tuple[Any, tuple[Any, ...], dict[str, Any]]
 
 _OF_LIBRARIES = {
     "pandas": "data of pandas carries no gradient: pass `.to_numpy()` of it",
@@ -26,6 +37,58 @@ _OF_LIBRARIES = {
 _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 
 
+# libraries whose functions their plugin calls on arrays; `zygote_lite[all]` does not bring it
+_HOSTS = {"jax": "jax", "jaxlib": "jax", "torch": "torch"}
+OR_DECLARE = "; install a plugin that has one, or declare it:"
+
+
+def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = True) -> Exception:
+    """Return the error for a call that has no rule, with what to do about it.
+
+    Arguments:
+        told: the message so far.
+        module: the module of the function.
+        call: the function, its arguments and its options; `None` where they are not known.
+        returns: whether the call returns anything.
+    """
+    top = module.partition(".")[0]
+    plugin = provider_of(module)
+    if plugin is not None:
+        extra = "" if top in _HOSTS else ', or pip install "zygote_lite[all]"'
+        return Fault.MISSING_PLUGIN(
+            f"{told}; install the plugin with rules for {module.lstrip('_')} (pip install {plugin}"
+            f"{extra})"
+        )
+    hint = None if call is None else hint_on_library(call[1], None)
+    if hint is not None:
+        return Fault.NO_RULE(f"{told}; {hint}")
+    if top in _HOSTS:
+        return Fault.NO_RULE(
+            f"{told}; make a function of arrays of it, or of all that calls it: "
+            f"`rules_{_HOSTS[top]}.numpy(f)`"
+        )
+    if not returns or (call is not None and _changes_arguments(call[0])):
+        return Fault.NO_RULE(
+            f"{told}. It changes what it is given, and a rule is for what a function returns: "
+            "write a function that returns what is new, and declare a rule for that function"
+        )
+    rule = None if call is None else rule_to_paste(*call)
+    if rule is None:
+        return Fault.NO_RULE(f"{told}; declare one (`rulescore.RuleSet`), or install a plugin")
+    return Fault.NO_RULE(f"{told}{OR_DECLARE}\n\n{textwrap.indent(rule, '    ')}\n\n")
+
+
+def _changes_arguments(f: Any) -> bool:
+    """Return whether no rule can be declared for a function, because it changes its arguments."""
+    if getattr(f, "__name__", "") == "__init__":
+        return False  # a rule is for the class
+    try:
+        RuleSet("tried")(f)(lambda *xs: None)
+    except RuleError as error:
+        return error.code == "RC005"
+    return False
+
+
 def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | None:
     """Return a declaration of a rule for a call, to be pasted and completed.
 
@@ -39,13 +102,14 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
         return None
     imported, path = found
     lines = {"from rulescore import RuleSet": None, imported: None}
-    if isinstance(f, np.ufunc) and f.nout == 1:
+    if isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
         names = ", ".join(_PARAMETERS[: f.nin])
         partials = "..." if f.nin == 1 else f"({', '.join(['...'] * f.nin)})"
         body = f"rule.scalar({path})(lambda {names}: {partials})  # the partial derivatives"
     else:
         head = path.partition(".")[0]
-        names_of = [f"{n}_" if n == head else n for n in _argument_names(f, len(xs))]
+        known, xs, kws = _with_options_by_position(f, xs, kws)
+        names_of = [f"{name}_" if name == head else name for name in known]
         given = []
         for name, x in zip(names_of, xs, strict=True):
             annotation, needs = _annotation(x)
@@ -65,7 +129,7 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
     return f'{imports}\n\nrule = RuleSet("mine")\n\n{body}\n\nrule.register()'
 
 
-def call_by_user() -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None:
+def call_by_user() -> GivenCall | None:
     """Return the call of a library that stands in the user's code, and is being recorded."""
     frame: Any = sys._getframe(1)
     found = None
@@ -115,41 +179,77 @@ def _is(x: Any, annotation: Any) -> bool:
 
 def _import_of(f: Any) -> tuple[str, str] | None:
     """Return the import of a function, and the expression that it is then found by."""
-    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
+    name: Any = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
+    if type(f).__name__ == "fortran":  # made by f2py
+        name = name.removeprefix("function ")
     owner = getattr(f, "__objclass__", None)
     own = getattr(f, "__module__", None)
-    private = (home_of(f), own, getattr(owner, "__module__", None))
-    public = [module.partition("._")[0] for module in private if isinstance(module, str)]
+    private = [
+        m for m in (home_of(f), own, getattr(owner, "__module__", None)) if isinstance(m, str)
+    ]
+    public = [module.partition("._")[0].removeprefix("_") for module in private]
     for module in (*public, *private):
-        if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
+        if not isinstance(name, str) or module == "__main__":
             continue
         try:
             found: Any = importlib.import_module(module)
             for part in name.split("."):
                 found = getattr(found, part)
-        except (ImportError, AttributeError):
+        except (ImportError, AttributeError, ValueError):
             continue
         if found is f or found == f:
-            if module == "builtins":
-                return "", name
-            if module == "numpy":
-                return "import numpy as np", f"np.{name}"
             head = name.partition(".")[0]
-            return f"from {module} import {head}", name
-    return None
+            above = modules_above(module)
+            is_own = getattr(sys.modules[module], head)
+            shown = next(m for m in above if getattr(sys.modules.get(m), head, None) is is_own)
+            if shown == "builtins":
+                return "", name
+            if shown == "numpy":
+                return "import numpy as np", f"np.{name}"
+            return f"from {shown} import {head}", name
+    space = users_globals()  # of the user's own: a global variable
+    name = next((key for key, x in list(space.items()) if x is f and key.isidentifier()), None)
+    if name is None:
+        return None
+    module = str(space.get("__name__", "__main__"))
+    return "" if module == "__main__" else f"from {module} import {name}", name
 
 
-def _argument_names(f: Any, count: int) -> list[str]:
-    """Return names for positional arguments: those of the parameters, where they are known."""
+def _with_options_by_position(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[list[str], tuple[Any, ...], dict[str, Any]]:
+    """Return names for the positional arguments of a call, these arguments, and its options.
+
+    An argument that is passed by keyword is positional where the function may take it by position:
+    options carry no gradient.
+    """
+    known = _positional_names(f)
+    count = len(xs)
+    while count < len(known) and known[count] in kws:
+        count += 1
+    if len(known) < len(xs):
+        known = [*_PARAMETERS, *(f"x{i}" for i in range(len(xs)))]
+    by_name = known[len(xs) : count]
+    given = (*xs, *(kws[name] for name in by_name))
+    return known[:count], given, {name: x for name, x in kws.items() if name not in by_name}
+
+
+def _positional_names(f: Any) -> list[str]:
+    """Return the names of the positional parameters, from the signature or the docstring."""
     try:
         parameters = [*inspect.signature(f).parameters.values()]
     except (TypeError, ValueError):
-        parameters = []
+        name = str(getattr(f, "__name__", ""))
+        found = re.match(rf"\s*{re.escape(name)}\(([^()]*)\)", str(f.__doc__ or ""))
+        listed = found[1].partition("*")[0].split(",") if found and name else []
+        names = [text.partition("=")[0].strip() for text in listed]
+        of_object = ["self"] if isinstance(f, _OF_INSTANCES) and names else []
+        return [*of_object, *names] if all(map(str.isidentifier, names)) else []
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    known = [p.name for p in parameters if p.kind in by_position]
-    if len(known) < count:
-        known = [*_PARAMETERS, *(f"x{i}" for i in range(count))]
-    return known[:count]
+    return [p.name for p in parameters if p.kind in by_position]
+
+
+_OF_INSTANCES = types.MethodDescriptorType | type(np.random.Generator.gamma)  # and one of Cython
 
 
 def _annotation(x: Any) -> tuple[str, str]:
@@ -163,14 +263,9 @@ def _annotation(x: Any) -> tuple[str, str]:
         return "object", ""
     if cls.__module__ == "builtins" and cls.__qualname__ in dir(sys.modules["builtins"]):
         return cls.__qualname__, ""
-    found = getattr(sys.modules.get(cls.__module__), cls.__qualname__, None)
-    if found is cls and cls.__module__ != "__main__":
-        if cls.__module__ == "numpy":
-            return f"np.{cls.__qualname__}", "import numpy as np"
-        public = cls.__module__.partition("._")[0]  # of Generator: numpy.random
-        is_there = getattr(sys.modules.get(public), cls.__qualname__, None) is cls
-        module = public if is_there else cls.__module__
-        return cls.__qualname__, f"from {module} import {cls.__qualname__}"
+    found = _import_of(cls)
+    if found is not None:
+        return found[1], found[0]
     return ("None" if x is None else "object"), ""
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, home_of, provider_of, reason_of
-from zygote_lite._activity.activity import is_text, text_pullback
+from zygote_lite._activity.activity import is_active_text, is_text, text_pullback
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.outputs import is_stream, note_name
 from zygote_lite._activity.side_effects import callbacks, unknown_hooks
@@ -43,7 +43,14 @@ from zygote_lite._ir.places import (
     place_of,
     where,
 )
-from zygote_lite._tape.advice import call_by_user, hint_on_library, near_miss, rule_to_paste
+from zygote_lite._tape.advice import (
+    OR_DECLARE,
+    call_by_user,
+    hint_on_library,
+    near_miss,
+    rule_to_paste,
+    what_to_do,
+)
 from zygote_lite.errors import DifferentiationError, Fault
 
 
@@ -73,15 +80,24 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
         elif y is None and id(f) not in _WITHOUT_TRACE:
             raise refusal(f, xs, kws)  # it is called for what it does, and that may be found again
         return y, text_pullback(y, len(flags))
-    raise refusal(f, xs, kws)
+    if y is not None and any(map(is_active_text, operands)) and type(f).__module__ != "_json":
+        raise text_refusal(f, xs)
+    raise refusal(f, xs, kws, returns=y is not None)
 
 
 _WITHOUT_TRACE = {id(f) for f in (time.sleep, sys.audit)}
 """Functions in C that return nothing, and leave nothing that could be found again."""
 
 
-def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> Exception:
-    """Return the error for a function that a gradient passes, and that has no rule."""
+def refusal(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None, *, returns: bool = True
+) -> Exception:
+    """Return the error for a function that a gradient passes, and that has no rule.
+
+    Arguments:
+        f, xs, kws: the call.
+        returns: whether it returns anything; else it is called for what it changes.
+    """
     if any(map(is_stream, xs[:1])):
         return read_refusal(f, xs)
     if type(f).__module__ == "_json":  # all that Python's own readers of JSON end in
@@ -106,9 +122,11 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
         )
     outside = called_by_user()
     place, name, module = outside or (where(), name_of(f), "")
+    called = call_by_user() if outside else (f, xs, kws or {})
+    if called is not None and "<locals>" in name:  # of a decorator
+        name = name_of(called[0])
     why = reason_of(name)
     if why is not None:
-        called = call_by_user() if outside else (f, xs, kws or {})
         is_possible = why.endswith(" yet")  # as `RuleSet.without_rule` says
         rule = rule_to_paste(*called) if called is not None and is_possible else None
         return Fault.UNKNOWN_DERIVATIVE(
@@ -116,14 +134,14 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
             + ("" if rule is None else f"; declare it:\n\n{textwrap.indent(rule, '    ')}\n\n")
         )
     if outside is not None:
-        called = call_by_user()
-        return _without_rule(
+        return what_to_do(
             f"{place}: {name} has no rule, and a gradient passes through it: it calls {name_of(f)} "
             f"of ({given}) at {where()}, which has no rule and no Python source",
             module,
-            None if called is None else rule_to_paste(*called),
+            called,
         )
-    home = home_of(f) or type(f).__module__
+    of_type = type(f).__module__  # a function that `jax.jit` made is of JAX
+    home = of_type if of_type.startswith("jax") else home_of(f) or of_type
     almost = near_miss(f, xs) if provider_of(home) is None else None
     if almost is not None:
         return Fault.OTHER_TYPES(
@@ -135,11 +153,12 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
             f"{where()}: a gradient passes through an {name_of(f)}, which holds numbers without "
             "theirs: use a list, or `np.array(...)`"
         )
-    return _without_rule(
+    return what_to_do(
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
-        f"passes through it{_help_on(*xs)}",
+        "passes through it",
         home,
-        rule_to_paste(f, xs, kws or {}),
+        (f, xs, kws or {}),
+        returns,
     )
 
 
@@ -189,10 +208,12 @@ def complete_message(
         if outside is not None:
             text = _told_inside(outside, place, told)
     hint = hint_on_library(operands, found)
+    if "make a function of arrays of it" in told:
+        hint = None  # which is what helps
     if hint is not None and told.startswith(hint):  # all that there is to say
         text = f"{outside[0] if outside else place}: {told}"
     elif hint is not None and hint not in text:  # which is better than a rule to paste
-        without = text.removesuffix(f"[{error.code}]").partition(_OR_DECLARE)[0].rstrip()
+        without = text.removesuffix(f"[{error.code}]").partition(OR_DECLARE)[0].rstrip()
         text = f"{without}; {hint} [{error.code}]"
     if text != str(error):
         error.args = (text,)
@@ -317,34 +338,6 @@ def asking() -> str:
     while frame is not None and frame.f_code.co_filename.startswith(ENGINE):
         frame = frame.f_back
     return "" if frame is None else frame.f_code.co_filename
-
-
-# libraries whose functions their plugin calls on arrays; `zygote_lite[all]` does not bring it
-_HOSTS = {"jax", "torch"}
-
-
-def _without_rule(told: str, module: str, rule: str | None) -> Exception:
-    """Return the error for a function of a module that has no rule, with what to do about it."""
-    host = module.partition(".")[0]
-    plugin = provider_of(module)
-    if plugin is not None:
-        extra = "" if host in _HOSTS else ', or pip install "zygote_lite[all]"'
-        return Fault.MISSING_PLUGIN(
-            f"{told}; install the plugin with rules for {module.lstrip('_')} (pip install {plugin}"
-            f"{extra})"
-        )
-    if host in _HOSTS:
-        return Fault.NO_RULE(
-            f"{told}; make a function of arrays of it, or of all that calls it: "
-            f"`rules_{host}.numpy(f)`"
-        )
-    if rule is None:
-        return Fault.NO_RULE(f"{told}; declare one (`rulescore.RuleSet`), or install a plugin")
-    text = textwrap.indent(rule, "    ")
-    return Fault.NO_RULE(f"{told}{_OR_DECLARE}\n\n{text}\n\n")
-
-
-_OR_DECLARE = "; install a plugin that has one, or declare it:"
 
 
 def _is_text_array(x: Any) -> bool:
