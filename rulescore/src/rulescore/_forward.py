@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rulescore._array import Numeric
-from rulescore._errors import Fault, entry
+from rulescore._errors import Fault, RuleError, keep_callers_frames
 from rulescore._linear import push_linear
 from rulescore._naming import describe
 from rulescore._project import fits, project, sequence_like, shape_of, zero
@@ -15,7 +15,6 @@ from rulescore._table import find_frule
 from rulescore._tangent import accumulate
 
 
-@entry
 def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any] | None:
     """Return `(y, dy)` for `y = f(*xs, **options)`, or `None` if no rule is for it.
 
@@ -32,14 +31,18 @@ def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any]
     other rules need a forward rule (`RuleSet.forward`). Raises `RuleError` if the tangents do not
     fit the arguments. (ChainRules' `frule`.)
     """
-    dxs = tuple(tangents)[1:]
-    if len(dxs) != len(xs):
-        raise Fault.TANGENT(
-            f"frule is given {len(tangents)} tangents: give one for the function, then one for "
-            f"each of the {len(xs)} arguments"
-        )
-    rule = find_frule(f, *xs, **options)
-    return None if rule is None else push_forward(rule, f, xs, dxs, those_given(options))
+    try:
+        dxs = tuple(tangents)[1:]
+        if len(dxs) != len(xs):
+            raise Fault.TANGENT(
+                f"frule is given {len(tangents)} tangents: give one for the function, then one for "
+                f"each of the {len(xs)} arguments"
+            )
+        rule = find_frule(f, *xs, **options)
+        return None if rule is None else push_forward(rule, f, xs, dxs, those_given(options))
+    except RuleError as error:
+        __tracebackhide__ = keep_callers_frames(error)
+        raise
 
 
 def push_forward(

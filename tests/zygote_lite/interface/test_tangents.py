@@ -11,6 +11,7 @@ import pytest
 
 from rulescore import RuleSet, Tangent
 from tests.zygote_lite.checks.comparing import assert_close
+from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
 from tests.zygote_lite.checks.structures import Line, Pair
 from tests.zygote_lite.constructs.table import CASES
 from tests.zygote_lite.fuzz.forward_fuzzer import check, direction
@@ -18,6 +19,7 @@ from zygote_lite import (
     DifferentiationError,
     grad,
     gradient,
+    hessian,
     hvp,
     jacfwd,
     jacobian,
@@ -96,6 +98,52 @@ def test_kinds():
     assert jvp(lambda z: z * z, (1 + 2j,), (1j,)) == (-3 + 4j, -4 + 2j)
     assert jvp(lambda x: x > 0, (1.0,), (1.0,)) == (True, None)
     assert jvp(lambda x, y: (x, 1.0), (1.0, 2.0), (None, 1.0)) == ((1.0, 1.0), (0.0, 0.0))
+
+
+def waves(x, k=2.0):
+    """Return a value, and beside it a set, whose tangent nothing could hold."""
+    return np.sin(k * x) * x[::-1], {"kept": x * k, "names": {"a"}}
+
+
+@either
+def test_what_a_function_returns_beside_its_value_is_handed_on():
+    slopes = jacobian_by_differences(lambda x: waves(x)[0], (V,))
+    aux = waves(V)[1]
+    y, dy, beside = jvp(waves, (V,), (V + 1,), has_aux=True)
+    assert_close((y, dy, beside["kept"]), (waves(V)[0], slopes @ (V + 1), aux["kept"]), 1e-7)
+    y, push, beside = linearize(waves, V, has_aux=True)
+    for v in (V, V + 1):
+        assert_close((push(v), beside["kept"]), (slopes @ v, aux["kept"]), 1e-7)
+    for verb in (jacfwd, jacobian):
+        found, beside = verb(waves, has_aux=True)(V, k=2.0)
+        assert_close((found, beside["kept"]), (slopes, aux["kept"]), 1e-7)
+        assert beside["names"] == {"a"}
+    found, beside = hessian(lambda x: (np.sum(x**3), {"a"}), has_aux=True)(V)
+    assert_close(found, np.diag(6 * V))
+    assert beside == {"a"}
+
+
+@either
+def test_what_is_returned_beside_is_differentiated_around():
+    def f(x):
+        return x * x, x * 5.0
+
+    def total(x):
+        _, dy, first = jvp(f, tangents=(x,), primals=(x,), has_aux=True)
+        parts = [verb(f, has_aux=True)(x) for verb in (jacobian, jacfwd)]
+        parts.append(hessian(lambda x: (np.sum(f(x)[0] * x), x * 5.0), has_aux=True)(x))
+        return np.sum(dy) + np.sum(first) + sum([np.sum(d) + np.sum(aux) for d, aux in parts])
+
+    assert_close(gradient(total, V)[0], 4 * V + 5 + 2 * (2 + 5) + 6 + 5)
+
+
+@either
+def test_a_function_that_returns_no_pair_is_told():
+    verbs = [linearize, lambda f, x, **given: jvp(f, (x,), (x,), **given)]
+    verbs += [lambda f, x, verb=verb, **given: verb(f, **given)(x) for verb in (jacfwd, jacobian)]
+    for verb in 2 * verbs:
+        with pytest.raises(TypeError, match=r"return the pair \(value, aux\)"):
+            verb(wave, 1.0, has_aux=True)
 
 
 @either

@@ -36,6 +36,7 @@ assert_type(value_and_grad(f, argnums=("x", 1), has_aux=True)(1.0, 2), tuple[flo
 assert_type(jit(f)(1.0), float)
 assert_type(checkpoint(f)(1.0, scale=2.0), float)
 assert_type(jvp(f, (1.0,), (2.0,)), tuple[Any, Any])
+assert_type(jvp(f, (1.0,), (2.0,), has_aux=True), tuple[Any, ...])
 assert_type(vmap(f)([1.0]), Any)
 assert_type(cube(1.0), float)
 assert_type(rounded(1.0), int)

@@ -16,17 +16,25 @@ from zygote_lite._cotangents.zeros import filled, has_no_none
 from zygote_lite._interface.calls import PlainCalls, transformed_first
 from zygote_lite._interface.gradients import grad
 from zygote_lite._ir.frames import entry
-from zygote_lite._nested.gradients import inside, inside_hvp, inside_jacobian, inside_run
+from zygote_lite._nested.gradients import (
+    inside,
+    inside_hvp,
+    inside_jacobian,
+    inside_jacobian_with_aux,
+    inside_run,
+)
 from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
-from zygote_lite._specialize.watch import PRODUCT, PULLBACK
+from zygote_lite._specialize.watch import AUXILIARY, PRODUCT, PULLBACK
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
     hessian_product_of,
     jacobian_by,
+    of_first,
+    pair_of,
     stack_rows,
     units,
 )
@@ -37,15 +45,18 @@ from zygote_lite.modes import InternalError, TierMismatch
 
 @by_name
 def jacobian(
-    f: Callable[Passed, Any], argnums: Argnums = 0, *, argnum: int | None = None
-) -> Callable[Passed, Any]:
+    f: Callable[Passed, Any], argnums: Argnums = 0, *, has_aux: bool = False,
+    argnum: int | None = None,
+) -> Callable[Passed, Any]:  # fmt: skip
     """Return a function that computes the Jacobian of `f` in reverse mode, one output at a time.
 
     Arguments:
         f: a function of real numbers and arrays, or of lists, tuples, dicts and objects of them.
             Its value may be any of these, too.
         argnums: the argument to differentiate, by position or by name; or several.
-        argnum: the same; deprecated.
+        has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
+            answer is then `(jacobian, aux)`.
+        argnum: the same as `argnums`; deprecated.
 
     The Jacobian has the shape of the value, followed by that of the argument. Structures are
     nested: if both are dicts, `J["loss"]["w"]` is the Jacobian of one entry with respect to
@@ -54,17 +65,24 @@ def jacobian(
     numbers. (JAX's `jacrev`.)
     """
     argnums = _spelled(argnums, argnum)
-    calls = PlainCalls(original(f), argnums, PULLBACK)
+    calls = PlainCalls(original(f), argnums, AUXILIARY if has_aux else PULLBACK)
+    how: Any = inside_jacobian_with_aux if has_aux else inside_jacobian
 
-    @inside(functools.partial(inside_jacobian, f, argnums))
-    @transformed_first(calls, f, _transformed_jacobian)
+    @inside(functools.partial(how, f, argnums))
+    @transformed_first(calls, f, functools.partial(_transformed_jacobian, has_aux=has_aux))
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
         y, back = recorded(active.flags, f, xs, kws)
+        by: Any = back
+        aux = None
+        if has_aux:
+            (y, aux), by = pair_of(f, y), of_first(back)
         operands = (*xs, *kws.values())
-        return jacobian_by(f, y, back, active.numbers, active.is_single, operands, stack_rows)
+        found = jacobian_by(f, y, by, active.numbers, active.is_single, operands, stack_rows)
+        return (found, aux) if has_aux else found
 
-    mark_derivative(jacobian_of, Verb.JACOBIAN, f, argnums)
+    if not has_aux:
+        mark_derivative(jacobian_of, Verb.JACOBIAN, f, argnums)
     return jacobian_of
 
 
@@ -77,13 +95,18 @@ def _spelled(argnums: Argnums, argnum: int | None) -> Argnums:
     return argnum
 
 
-def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> Any:
+def _transformed_jacobian(
+    found: Any, known: Any, function: Any, given: Any, *, has_aux: bool
+) -> Any:
     """Return the Jacobian by the pullback of transformed code.
 
     Errors are left to the tape, whose errors are the user's, and so is what is not finite: a zero
     may have met an infinity.
     """
     y, back = found
+    aux = None
+    if has_aux:
+        y, aux = pair_of(function, y)
     numbers = [i for i, flag in enumerate(known.active) if flag]
     try:
         whole = (lambda dy: back(filled(dy, y))) if type(y) is tuple else back
@@ -92,19 +115,24 @@ def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> 
         raise
     except Exception:
         return NotImplemented
-    return rows if is_finite_answer(rows) else NotImplemented
+    if not is_finite_answer(rows):
+        return NotImplemented
+    return (rows, aux) if has_aux else rows
 
 
 @by_name
 def hessian(
-    f: Callable[Passed, Any], argnums: Argnums = 0, *, argnum: int | None = None
-) -> Callable[Passed, Any]:
+    f: Callable[Passed, Any], argnums: Argnums = 0, *, has_aux: bool = False,
+    argnum: int | None = None,
+) -> Callable[Passed, Any]:  # fmt: skip
     """Return a function that computes the Hessian of `f`, a real number.
 
     Arguments:
         f: a function whose value is a real number.
         argnums: the argument to differentiate twice, by position or by name; or several.
-        argnum: the same; deprecated.
+        has_aux: whether `f` returns a pair of this number and anything else. The answer is then
+            `(hessian, aux)`.
+        argnum: the same as `argnums`; deprecated.
 
     The Hessian has the shape of the argument twice. For a dict it is a dict of dicts: `H["w"]["b"]`
     is the derivative of `∂f/∂w` with respect to `b`. For an object it is a `Tangent` of `Tangent`s,
@@ -112,25 +140,27 @@ def hessian(
     argument. Raises `TypeError` if the value is not a real number, and for complex numbers.
     """
     argnums = _spelled(argnums, argnum)
-    derivative = grad(f, argnums)
-    generic = jacobian(derivative, argnums)
+    derivative = grad(f, argnums, has_aux=has_aux)
+    generic = jacobian(derivative, argnums, has_aux=has_aux)
+    how: Any = inside_jacobian_with_aux if has_aux else inside_jacobian
 
     @transformed_first(PlainCalls(original(f), argnums, PRODUCT), f, _transformed_hessian)
     def by_products(*xs: Any, **kws: Any) -> Any:
         return generic(*xs[:-1], **kws)
 
-    @inside(functools.partial(inside_jacobian, derivative, argnums))
+    @inside(functools.partial(how, derivative, argnums))
     @entry
     @functools.wraps(f)
     def hessian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
         x = (*xs, *kws.values())[active.numbers[0]] if active.is_single else None
-        if type(x) in (float, np.ndarray):
+        if type(x) in (float, np.ndarray) and not has_aux:
             for v in units(f, x):
                 return by_products(*xs, v, **kws)
         return generic(*xs, **kws)
 
-    mark_derivative(hessian_of, Verb.HESSIAN, f, argnums)
+    if not has_aux:
+        mark_derivative(hessian_of, Verb.HESSIAN, f, argnums)
     return hessian_of
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.notebook import html_of_pushforward
+from zygote_lite._tape.seeds import pair_of
 from zygote_lite._tape.validate import check_fit
 from zygote_lite.errors import DifferentiationError, Fault
 from zygote_lite.modes import watching
@@ -32,7 +33,7 @@ class TransformedPushforward:
 
     Arguments:
         f, xs: the function, and its arguments.
-        y: its value.
+        y: its value; with `has_aux` it is a pair, and the tangent is that of the first.
         active: which of its arguments are floats, or arrays of them.
         enter: the entry into the code.
         watched: the same, for modes that compare.
@@ -40,9 +41,10 @@ class TransformedPushforward:
 
     def __init__(
         self, f: Any, xs: tuple[Any, ...], y: Any, active: tuple[bool, ...], enter: Any,
-        watched: Callable[..., Any],
+        watched: Callable[..., Any], has_aux: bool,
     ) -> None:  # fmt: skip
         self._f, self._y, self._enter, self._watched = f, y, enter, watched
+        self._has_aux = has_aux
         self._xs = tuple([np.copy(x) if isinstance(x, np.ndarray) else x for x in xs])
         self._zeros = [
             filled(None, x) if flag else None for x, flag in zip(xs, active, strict=True)
@@ -58,7 +60,9 @@ class TransformedPushforward:
                 if not any(v is not None and zero is None for v, zero in pairs):
                     moving = [zero if v is None else v for v, zero in pairs if zero is not None]
                     found = self._run(moving)
-            return self._by_tape(tangents) if found is None else found[1]
+            if found is None:
+                return self._by_tape(tangents)
+            return found[1][0] if self._has_aux else found[1]
         except BaseException as error:
             __tracebackhide__ = keep_users_frames(error)
             raise
@@ -87,7 +91,7 @@ class TransformedPushforward:
                     DifferentiationError,
                 )
             flags = (None, *(True for _ in self._xs))
-            self._recorded = pushed_forward(self._f, flags, self._xs, {})[1]
+            self._recorded = pushed_forward(self._f, flags, self._xs, {}, self._has_aux)[1]
         return self._recorded(*tangents)
 
     def _reads_the_same(self) -> bool:
@@ -101,7 +105,9 @@ class TransformedPushforward:
         return html_of_pushforward(repr(self), self._f, self._y, self._xs)
 
 
-def _linearized_by_code(f: Any, xs: tuple[Any, ...]) -> tuple[Any, TransformedPushforward] | None:
+def _linearized_by_code(
+    f: Any, xs: tuple[Any, ...], has_aux: bool
+) -> tuple[Any, TransformedPushforward] | None:
     """Return what `linearize` returns by transformed code; `None` where the tape is to answer."""
     active = tuple([type(x) is float or _is_array_of_floats(x) for x in xs])
     if type(f) is not FunctionType or not any(active):
@@ -121,7 +127,8 @@ def _linearized_by_code(f: Any, xs: tuple[Any, ...]) -> tuple[Any, TransformedPu
             kinds = set(map(type, _read_outside(enter, f)))
             if not kinds.issubset((*_NEVER_CHANGED, float, np.float64)):
                 return None
-            return found[0], TransformedPushforward(f, xs, found[0], active, enter, known.enter)
+            push = TransformedPushforward(f, xs, found[0], active, enter, known.enter, has_aux)
+            return found[0], push
     return None
 
 
@@ -135,14 +142,20 @@ def _is_array_of_floats(x: Any) -> bool:
     return type(x) is np.ndarray and x.dtype.kind == "f"
 
 
-@entry
+@overload
 def linearize(
-    f: Callable[..., Any], /, *xs: Any
-) -> tuple[Any, Pushforward | TransformedPushforward]:
+    f: Callable[..., Any], /, *xs: Any, has_aux: Literal[False] = False
+) -> tuple[Any, Pushforward | TransformedPushforward]: ...
+@overload
+def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool) -> tuple[Any, ...]: ...
+@entry
+def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Return the value of `f(*xs)`, and the function that maps tangents to the value's tangent.
 
     Arguments:
         f, xs: any callable that `pullback` takes, and its arguments.
+        has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
+            answer is then `(value, push, aux)`.
 
     `push(*dxs)` takes one tangent for each argument, and returns what `jvp` returns for them, at
     the arguments as they are now: write to none of them before the last call of `push`, which on
@@ -150,10 +163,13 @@ def linearize(
     called. Raises the errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its
     argument. (JAX's `linearize`.)
     """
-    found = _linearized_by_code(original(f), xs)
-    if found is not None:
+    found: tuple[Any, ...] | None = _linearized_by_code(original(f), xs, has_aux)
+    if found is None:
+        found = pushed_forward(original(f), (None, *(True for _ in xs)), xs, {}, has_aux)
+    if not has_aux:
         return found
-    return pushed_forward(original(f), (None, *(True for _ in xs)), xs, {})
+    y, aux = pair_of(f, found[0])
+    return y, found[1], aux
 
 
 refused_inside(linearize, "call `jvp`, which is differentiated there")

@@ -4,7 +4,7 @@ import functools
 import weakref
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -14,7 +14,12 @@ from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.places import is_installed, is_library
-from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run
+from zygote_lite._nested.gradients import (
+    inside,
+    inside_jacobian,
+    inside_jacobian_with_aux,
+    inside_run,
+)
 from zygote_lite._nested.tangents import (
     inside_jvp,
     pushed_forward,
@@ -25,7 +30,13 @@ from zygote_lite._specialize.entry import first_of, of_tuples
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
-from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns, units
+from zygote_lite._tape.seeds import (
+    ActiveArguments,
+    Argnums,
+    jacobian_by_columns,
+    pair_of,
+    units,
+)
 from zygote_lite._tape.validate import own_buffers
 from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
@@ -44,7 +55,18 @@ def _forget_prepared() -> None:
 watching.publish.append(_forget_prepared)
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+@overload
+def jvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
+    has_aux: Literal[False] = False,
+) -> tuple[Any, Any]: ...  # fmt: skip
+@overload
+def jvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool
+) -> tuple[Any, ...]: ...
+def jvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
+) -> tuple[Any, ...]:
     """Return the value of `f(*primals)`, and its derivative in the direction of the tangents.
 
     Arguments:
@@ -52,6 +74,8 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         primals: its arguments.
         tangents: one direction for each argument, with the shape and the structure of the
             argument's gradient: a list for a list, a `Tangent` for an object; `None` is a zero.
+        has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
+            answer is then `(value, derivative, aux)`.
 
     The derivative has the shape and the structure of the value. It is zero where the value does not
     depend on an argument that has a tangent. The cost does not grow with the number of arguments.
@@ -61,7 +85,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """
     try:
         prepared = _prepared.get(id(f))
-        if prepared is not None:
+        if prepared is not None and not has_aux:
             answer: tuple[Any, Any] | None = prepared(f, primals, tangents)
             if answer is not None:
                 return answer
@@ -78,11 +102,14 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         found = by_dual_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
         if found is None:
             found = _by_forward_rule(f, primals, tuple(tangents))
-        if found is not None:
-            return found
-        flags = (None, *(None if v is None else True for v in tangents))
-        y, push = pushed_forward(f, flags, primals, {})
-        return y, push(*tangents)
+        if found is None:
+            flags = (None, *(None if v is None else True for v in tangents))
+            y, push = pushed_forward(f, flags, primals, {}, has_aux)
+            dy = push(*tangents)
+        else:
+            y, dy = found
+            dy = dy[0] if has_aux and pair_of(f, y) and dy is not None else dy
+        return (y[0], dy, y[1]) if has_aux else (y, dy)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
@@ -197,37 +224,47 @@ def _enter_at_once(f: FunctionType, known: Specializations) -> None:
 
 
 @by_name
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def jacfwd(
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `f` in forward mode, one input at a time.
 
     Arguments:
         f: a function, as for `jacobian`.
         argnums: the argument to differentiate, by position or by name; or several.
+        has_aux: whether `f` returns a pair, as for `jacobian`.
 
     The result is that of `jacobian`, and so are the errors. It costs less if there are fewer inputs
     than outputs. (JAX's `jacfwd`.)
     """
 
-    @inside(functools.partial(inside_jacobian, f, argnums))
+    how: Any = inside_jacobian_with_aux if has_aux else inside_jacobian
+
+    @inside(functools.partial(how, f, argnums))
     @entry
     @functools.wraps(f)
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
         zeros = [filled(None, x) for x in (*xs, *kws.values())]  # before the function changes them
-        found = _jacobian_by_code(f, xs, kws, active, zeros)
-        if found is not None:
-            return found
-        y, push = pushed_forward(original(f), active.flags, xs, kws)
-
-        return jacobian_by_columns(f, y, push, active, zeros)
+        found = _columns_by_code(f, xs, kws, active, zeros, has_aux)
+        if found is None:
+            found = pushed_forward(original(f), active.flags, xs, kws, has_aux)
+        y, push = found
+        if not has_aux:
+            return jacobian_by_columns(f, y, push, active, zeros)
+        y, aux = pair_of(f, y)
+        return jacobian_by_columns(f, y, push, active, zeros), aux
 
     return jacobian_of
 
 
-def _jacobian_by_code(
-    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], active: ActiveArguments, zeros: list[Any]
-) -> Any:
-    """Return a Jacobian by transformed code, which runs the function once for each column.
+def _columns_by_code(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], active: ActiveArguments, zeros: list[Any],
+    has_aux: bool,
+) -> tuple[Any, Callable[..., Any]] | None:  # fmt: skip
+    """Return the value, and a function that gives the columns of the Jacobian one by one.
+
+    Transformed code runs the function once for each.
 
     It is `None` where a column is the tape's, for structures, and where code has effects.
     """
@@ -240,11 +277,11 @@ def _jacobian_by_code(
             if found is None:
                 return None
             y = found[0]
-            columns.append(found[1])
+            columns.append(found[1][0] if has_aux and pair_of(f, y) else found[1])
     if not columns:
         return None
     known = iter(columns)
-    return jacobian_by_columns(f, y, lambda *_: next(known), active, zeros)
+    return y, lambda *_: next(known)
 
 
 inside(inside_jvp)(jvp)

@@ -19,6 +19,7 @@ from zygote_lite._tape.seeds import (
     gradient_by,
     hessian_product_of,
     jacobian_by,
+    of_first,
     pair_of,
     seed,
     with_zeros,
@@ -105,9 +106,27 @@ def inside_auxiliary(
 
 def inside_jacobian(f: Any, argnums: Argnums, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Do what `jacobian(f)` does inside."""
+    run, found = _jacobian_inside(f, argnums, False, tape, nodes, xs, kws)
+    return run.value_with(found)
+
+
+def inside_jacobian_with_aux(
+    f: Any, argnums: Argnums, tape: Any, nodes: Any, xs: Any, kws: Any
+) -> Any:
+    """Do what `jacobian(f, has_aux=True)` does inside."""
+    run, found = _jacobian_inside(f, argnums, True, tape, nodes, xs, kws)
+    _, (aux, at_aux) = run.parts()
+    return run.value_with((found, Box(aux, at_aux, tape)))
+
+
+def _jacobian_inside(
+    f: Any, argnums: Argnums, has_aux: bool, tape: Any, nodes: Any, xs: Any, kws: Any
+) -> tuple[NestedRun, Any]:
     active = ActiveArguments(f, argnums, len(xs), kws)
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
-    operands = (*xs, *kws.values())
+    operands, y, back = (*xs, *kws.values()), run.y, from_seed(run)
+    if has_aux:
+        y, back = pair_of(f, y)[0], of_first(back)
 
     def stack(rows: list[Any], shape: tuple[int, ...]) -> Box:
         values, node = run.value_with(rows)
@@ -115,8 +134,8 @@ def inside_jacobian(f: Any, argnums: Argnums, tape: Any, nodes: Any, xs: Any, kw
         y, node = tape.call((None, node, None), np.reshape, stacked, shape)
         return Box(y, node, tape)
 
-    found = jacobian_by(f, run.y, from_seed(run), active.numbers, active.is_single, operands, stack)
-    return run.value_with(found)
+    found = jacobian_by(f, y, back, active.numbers, active.is_single, operands, stack)
+    return run, found
 
 
 def inside_hvp(

@@ -39,7 +39,7 @@ from zygote_lite._nested.tape import NestedStore, NestedTape
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.notebook import html_of_pushforward
 from zygote_lite._tape.outermost import Run, deeper_recursion
-from zygote_lite._tape.seeds import refuse_vast
+from zygote_lite._tape.seeds import pair_of, refuse_vast
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import (
     check_fit,
@@ -62,7 +62,7 @@ class Pushforward:
 
     def __init__(
         self, f: Any, flags: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any],
-        around: Tape | None = None, nodes: tuple[Any, ...] = (),
+        has_aux: bool = False, around: Tape | None = None, nodes: tuple[Any, ...] = (),
     ) -> None:  # fmt: skip
         self._f, self._operands = f, (f, *xs, *kws.values())
         self._is_inside = around is not None
@@ -79,10 +79,11 @@ class Pushforward:
             refuse_iterator(f, self.y)
             if state.written:
                 refuse_shared_arrays(self._operands, flags, state.written)
-            refuse_vast(f, self.y)
+            y = pair_of(f, self.y)[0] if has_aux else self.y
+            refuse_vast(f, y)
             self._numbers = itertools.count(1)
-            self._seed = self._sown(self.y)
-            self._found = run.back(self._seed)
+            self._seed = self._sown(y)
+            self._found = run.back((self._seed, None) if has_aux else self._seed)
             refuse_shared(self._operands, flags, run.store)
             written = state.written if outermost.is_outermost else None
             self._stamps = stamp(written) if written else []
@@ -232,12 +233,15 @@ def _projected(v: Any, d: Any) -> Any:
 
 
 def pushed_forward(
-    f: Any, flags: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
+    f: Any, flags: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any], has_aux: bool = False
 ) -> tuple[Any, Pushforward]:
-    """Return the value of `f(*xs, **kws)` and the function that pushes tangents forward."""
+    """Return the value of `f(*xs, **kws)` and the function that pushes tangents forward.
+
+    With `has_aux` the tangent is that of the first of the pair that `f` returns.
+    """
     if not callable(f):
         raise Fault.NOT_CALLABLE(f"cannot differentiate {f!r}: it is not callable")
-    push = Pushforward(f, flags, xs, kws)
+    push = Pushforward(f, flags, xs, kws, has_aux)
     return push.y, push
 
 
@@ -245,14 +249,24 @@ def inside_jvp(
     tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> Traced:
     """Do what `jvp` does inside a function that is differentiated."""
-    f, primals, tangents = [*xs, *kws.values()]
-    read = [
-        tape.call((None, nodes[2], None), operator.getitem, primals, i) for i in range(len(primals))
+    names = [*("f", "primals", "tangents")[: len(xs)], *kws]
+    named = {name: pair for name, *pair in zip(names, (*xs, *kws.values()), nodes[1:], strict=True)}
+    (f, at_f), (primals, at_primals), (tangents, at_tangents) = [
+        named[name] for name in ("f", "primals", "tangents")
     ]
+    has_aux = bool(kws.get("has_aux"))
+
+    def part(x: Any, node: Any, i: int) -> Traced:
+        return tape.call((None, node, None), operator.getitem, x, i)
+
+    read = [part(primals, at_primals, i) for i in range(len(primals))]
     given, at = tuple([x for x, _ in read]), tuple([node for _, node in read])
     flags = (None, *(True for _ in given))
-    push = Pushforward(f, flags, given, {}, around=tape, nodes=(nodes[1], *at))
+    push = Pushforward(f, flags, given, {}, has_aux, tape, (at_f, *at))
     push.check(tuple(tangents))
-    dy = push.push(tuple(box(tangents, nodes[3], tape)), NestedStore(tape))
+    dy = push.push(tuple(box(tangents, at_tangents, tape)), NestedStore(tape))
     value, at_dy = unbox(dy, tape)
-    return tape.call((None, push.at_y, at_dy), build_tuple, push.y, value)
+    if not has_aux:
+        return tape.call((None, push.at_y, at_dy), build_tuple, push.y, value)
+    (y, at_y), (aux, at_aux) = part(push.y, push.at_y, 0), part(push.y, push.at_y, 1)
+    return tape.call((None, at_y, at_dy, at_aux), build_tuple, y, value, aux)
