@@ -29,6 +29,7 @@ SEEN_LINKS = """() => [...document.querySelectorAll("a[href]")]
     .filter(a => a.checkVisibility({opacityProperty: true, visibilityProperty: true}))
     .map(a => a.href.split("#")[0])"""
 MOST_CLICKS = 2
+PATIENCE = 300_000  # milliseconds: the machine may be busy
 SCHEMES = ("light", "dark")
 
 
@@ -75,6 +76,7 @@ def look(site, shots=None):
                 page = browser.new_page(
                     viewport={"width": width, "height": 900}, color_scheme=scheme
                 )
+                page.set_default_timeout(PATIENCE)
                 heard, links = [], {}
                 page.on("pageerror", lambda error, heard=heard: heard.append(str(error)))
                 page.on("requestfailed", functools.partial(note_failure, heard))

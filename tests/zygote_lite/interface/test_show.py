@@ -6,6 +6,7 @@
 import ast
 import json
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -261,6 +262,94 @@ def with_an_island(x):
 def with_a_set_alone(x):
     seen = {id(x), x}
     return x * x
+
+
+def left_early(x, n):
+    y = x
+    for _ in range(n):
+        slope = 2.0 * x + 1.0
+        if y > 1.0:
+            return math.sin(y)
+        y = y * slope
+    return y
+
+
+def in_place(x, n):
+    y = x.copy()
+    for i in range(n):
+        y[i] += np.sum(np.tanh(2.0 * x))
+    v = y[1:3]
+    v *= y[0]
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("f", [left_early, in_place])
+@pytest.mark.parametrize("stage", ["typed", "adjoint"])
+def test_the_code_of_a_stage_computes_the_gradient(f, stage):
+    given = [(0.1, 3), (0.9, 3)] if f is left_early else [(np.array([0.3, -0.8, 1.2, 0.5]), 2)]
+    for x, n in given:
+        space = {"np": np, "math": math}
+        exec(str(code_adjoint(f, x, n, argnums=0, stage=stage)), space)
+        value, back = space[f"{f.__name__}_pullback"](x, n)
+        assert value == pytest.approx(f(x, n), rel=1e-14)
+        for way in np.eye(np.size(x)).reshape(-1, *np.shape(x)):
+            step = 1e-6 * way
+            expected = (f(x + step, n) - f(x - step, n)) / 2e-6
+            for _ in range(2):
+                assert np.sum(back(1.0)[1] * way) == pytest.approx(expected, rel=1e-7)
+
+
+def test_types_are_those_before_the_passes():
+    text = code_adjoint(left_early, 0.1, 3, argnums=0, stage="typed")
+    assert text.startswith("# x: float\n# n: int\ndef left_early_pullback(x, n):\n")
+    assert "        t2 = 2.0 * x  # float\n        slope = t2 + 1.0  # float\n" in text
+    assert "    slope = 2.0 * x + 1.0\n    tape" in code_adjoint(left_early, 0.1, 3, argnums=0)
+    text = code_adjoint(in_place, np.ones(4, "f4"), 2, argnums=0, stage="typed")
+    assert text.startswith("# x: float32[n]\n")
+    assert "y = x.copy()  # float32[n]\n" in text
+
+
+@pytest.mark.parametrize("f", [left_early, in_place])
+def test_code_with_one_exit_does_what_the_function_does(f):
+    text = code_adjoint(f, stage="exits")
+    assert text.count("return ") == text.rpartition("\n")[2].count("return ") == 1
+    space = {"np": np, "math": math, "operator": operator}
+    exec(str(text), space)
+    for x in (0.1, 0.9, 1.5) if f is left_early else [np.arange(4.0)]:
+        assert space[f.__name__](x, 2) == f(x, 2)
+
+
+def test_classes_and_attempts_with_one_exit_are_readable():
+    def f(x):
+        class Half:
+            share = 0.5 * x
+
+        try:
+            return {}["missing"]
+        except KeyError:
+            return Half.share
+
+    text = code_adjoint(f, stage="exits")
+    compile(text, "<text>", "exec")
+    assert "class_share = operator.mul(0.5, x)" in text
+    assert "except Exception as" in text
+
+
+def test_guards_name_what_they_compare_with():
+    text = code_adjoint(left_early, 0.1, 3, argnums=0, stage="guards")
+    compile(text, "<text>", "exec")
+    assert f"# g0 = vars({__name__})\n" in text
+    assert "= math.sin\n" in text
+    assert "            and type(x0) is float\n            and type(x1) is int\n" in text
+
+
+@pytest.mark.parametrize("stage", ["exits", "typed", "guards"])
+def test_stages_of_what_is_not_transformed_and_unknown_ones(stage):
+    text = code_adjoint(with_a_set_alone, 0.5, stage=stage)
+    if stage != "exits":
+        assert text.startswith("# Recorded, not transformed: `")
+    with pytest.raises(ValueError, match="'exits', 'typed', 'adjoint', 'guards'"):
+        code_adjoint(left_early, 0.1, 3, stage=stage + "s")
 
 
 def lines_about(f, name, *xs):

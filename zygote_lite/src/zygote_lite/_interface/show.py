@@ -4,20 +4,21 @@ import ast
 import functools
 import inspect
 import types
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from rulescore.faults import with_cells
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
 from zygote_lite._interface.code import as_code
+from zygote_lite._interface.stages import TEXTS, text_of_exits
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import refused_inside
-from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.cache import NO_FUNCTION
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.entry import attempt
@@ -31,6 +32,7 @@ from zygote_lite.errors import Fault
 
 _WITH_EFFECTS = (Unsound.EFFECTS, Unsound.WRITES_TO_GIVEN)
 _LONGEST_NAME = 60
+Shown = TypeVar("Shown")
 _NAMES_OF_OURS = "zygote_lite._"  # how the names of the functions of the engine begin
 _RECORDED = (
     "# `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
@@ -69,25 +71,38 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
 
 @entry
 @as_code
-def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
+def code_adjoint(
+    f: Any, /, *xs: Any, argnums: Argnums | None = None, stage: str = "adjoint", **kws: Any
+) -> str:
     """Return the code that computes a gradient, as readable Python.
 
     Arguments:
         f: a Python function, or a callable that has one.
         xs, kws: its arguments, whose types choose the code; or none.
         argnums: the arguments to differentiate, by position or by name; without it, all.
+        stage: which stage of the code: `"exits"`, the lowered code with one exit; `"typed"`, both
+            passes with their types, before anything is optimized; `"adjoint"`, the code that runs;
+            `"guards"`, the function that tests what it takes for granted, and enters it.
 
     With arguments, this is the transformed code for their types: the forward pass, with the reverse
     pass inside, and the rules inlined. Without arguments, or if the function cannot be transformed,
     it is the recording code. That serves all types, looks up the rules as it runs, and has no
     reverse pass of its own, because the tape is walked backwards. The first line says which of the
-    two it is, and why. Raises `TypeError` if `f` has no Python source. (MicroGrad.jl's
-    `reverse_differentiate`.)
+    two it is, and why. Raises `TypeError` if `f` has no Python source, and `ValueError` if there is
+    no such stage. (MicroGrad.jl's `reverse_differentiate`.)
     """
+    if stage not in TEXTS:
+        raise ValueError(f"there is no stage {stage!r}: stages are {', '.join(map(repr, TEXTS))}")
+    if stage == "exits":
+        function = _function_of(f)
+        return _text_or_why(f, attempt(function, (), lambda: text_of_exits(function)))
     if not xs or kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
-    text, reason = _specialized_text(f, xs, argnums)
-    return _recorded(f, f"not transformed: {reason}") if text is None else text
+    function = original(f)
+    if type(function) is not types.FunctionType:
+        return _recorded(f, f"not transformed: {NO_FUNCTION}")
+    flags = _flags(function, xs, argnums)
+    return _text_or_why(function, _code_for(function, xs, flags, TEXTS[stage]))
 
 
 @entry
@@ -112,9 +127,7 @@ def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     flags = _flags(function, xs, moving if argnums is None else argnums)
     dxs = tuple([filled(None, x) for x, flag in zip(xs, flags, strict=True) if flag])
     made = attempt(function, xs, lambda: specialize_forward(function, xs, flags, dxs, over))
-    if isinstance(made, Exception):
-        return _recorded(function, f"not transformed: {_place_of(made)}{made}")
-    return str(made.text)
+    return _text_or_why(function, made if isinstance(made, Exception) else str(made.text))
 
 
 def _recorded(f: Any, why: str) -> str:
@@ -122,17 +135,11 @@ def _recorded(f: Any, why: str) -> str:
     return f"# Recorded, {why}\n{_RECORDED}{recording(lowered(_function_of(f))).text}"
 
 
-def _specialized_text(
-    f: Any, xs: tuple[Any, ...], argnums: Argnums | None
-) -> tuple[str | None, str]:
-    """Return the code for the types of the arguments, or why there is none."""
-    f = original(f)
-    if type(f) is not types.FunctionType:
-        return None, NO_FUNCTION
-    made = _code_for(f, xs, _flags(f, xs, argnums))
-    if isinstance(made, Exception):
-        return None, f"{_place_of(made)}{made}"
-    return str(made.text), ""
+def _text_or_why(f: Any, found: str | Exception) -> str:
+    """Return a text, or the recording code, which begins with why there is none."""
+    if isinstance(found, str):
+        return found
+    return _recorded(f, f"not transformed: {_place_of(found)}{found}")
 
 
 def _flags(f: Any, xs: tuple[Any, ...], argnums: Argnums | None) -> tuple[bool, ...]:
@@ -141,11 +148,13 @@ def _flags(f: Any, xs: tuple[Any, ...], argnums: Argnums | None) -> tuple[bool, 
     return tuple([i in numbers for i in range(len(xs))])
 
 
-def _code_for(f: Any, xs: tuple[Any, ...], flags: tuple[bool, ...]) -> Specialized | Exception:
+def _code_for(
+    f: Any, xs: tuple[Any, ...], flags: tuple[bool, ...], make: Callable[..., Shown]
+) -> Shown | Exception:
     """Return the code for a pullback, or, of a function with effects, for its gradient alone."""
-    found = attempt(f, xs, lambda: specialize(f, xs, flags, as_pullback=True))
+    found = attempt(f, xs, lambda: make(f, xs, flags, as_pullback=True))
     effects = isinstance(found, NotSpecializable) and found.reason in _WITH_EFFECTS
-    return attempt(f, xs, lambda: specialize(f, xs, flags)) if effects else found
+    return attempt(f, xs, lambda: make(f, xs, flags)) if effects else found
 
 
 def _place_of(reason: Exception) -> str:
@@ -234,7 +243,7 @@ def _with_tiers(
     f: Any, xs: tuple[Any, ...], flags: tuple[bool, ...], lines: list[Any]
 ) -> list[Any]:
     """Return the lines about calls, with what transformed code does with the functions."""
-    made = _code_for(f, xs, flags)
+    made = _code_for(f, xs, flags, specialize)
     islands = {} if isinstance(made, Exception) else made.inputs.islands
     of_names = {name: f"recorded inside of transformed code: {islands[name]}" for name in islands}
     of_names[name_of(f)] = "transformed"

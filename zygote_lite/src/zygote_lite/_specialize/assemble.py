@@ -24,6 +24,7 @@ from zygote_lite._specialize.reverse.ends import Gradients
 from zygote_lite._specialize.rules.contributions import IndexRule, Mirror
 from zygote_lite._specialize.rules.scalar import ScalarRule
 from zygote_lite._specialize.text.lines import Text
+from zygote_lite._specialize.text.typed_writer import TypedWriter
 from zygote_lite._specialize.text.writer import Writer
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.inputs import Inputs
@@ -100,7 +101,8 @@ def written(
     copies = [*builder.copies.values()]
     results = [*([] if result is None else [result]), *found, *copies]
     outside = _run_passes(forward, backward, results, compiled, parameter is not None)
-    writer = (CompiledWriter if compiled else Writer)(builder.name)
+    kind = CompiledWriter if compiled else TypedWriter if inputs.plain else Writer
+    writer = kind(builder.name)
     writer.bound |= inputs.named
     writer.count([forward, reverse], results)
     more = [] if inner else [value.name for value, _ in inputs.given.values()]
@@ -159,6 +161,8 @@ def _run_passes(
 ) -> list[Value]:
     """Run the passes over both directions, in their order; return what the reverse pass reads."""
     builder, reverse = backward.builder, backward.out
+    if builder.inputs.plain:
+        return keep_records(forward, reverse, builder.name, backward.silent)
     drop_dead(forward, reverse, results)
     leave_out_copies(forward, reverse, results)
     if not (compiled or builder.strong):

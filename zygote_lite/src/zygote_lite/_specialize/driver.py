@@ -71,7 +71,7 @@ def _leave_out_ruled(inputs: Inputs, f: Any) -> None:
 def specialize(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], *, as_pullback: bool = False,
     compiled: bool = False, strong: bool = False, handlers: bool = False, has_aux: bool = False,
-    optional: bool = True,
+    optional: bool = True, plain: bool = False,
 ) -> Specialized:  # fmt: skip
     """Return the code for the value and the gradient of a function.
 
@@ -86,6 +86,7 @@ def specialize(
         has_aux: whether the value is a pair, of which the pullback is given the cotangent of the
             first, and none of the second.
         optional: whether variables may be numbers or `None`.
+        plain: whether it is to be read, as it is before the passes.
 
     Raises `NotSpecializable` where the function is left to the tape.
     """
@@ -104,7 +105,7 @@ def specialize(
         inputs = Inputs(f)
         inputs.recursive, inputs.define = recursive, define_recursive
         inputs.guesses, inputs.is_long, inputs.has_aux = guesses, is_long, has_aux
-        inputs.by_rows, inputs.optional = by_rows, optional
+        inputs.by_rows, inputs.optional, inputs.plain = by_rows, optional, plain
         tried.append(inputs)
         try:
             return _specialized(

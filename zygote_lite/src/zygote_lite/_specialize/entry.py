@@ -144,7 +144,7 @@ def entered(
         "guesses": made.inputs.guesses, "asks": made.inputs.asks,
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
-        "named": [*made.inputs.bound.values(), *made.bound.values()],
+        "named": [*made.inputs.bound.values(), *made.bound.values()], "bound": made.inputs.bound,
     }  # fmt: skip
     exec(compile(text, GUARDS, "exec"), space)
     if made.inputs.caught and not compiled:

@@ -9,6 +9,8 @@ from zygote_lite._specialize.typed.facts import ListOf, Other
 from zygote_lite._specialize.typed.structures import paths_of
 from zygote_lite._specialize.watch import AS_RULE, AUXILIARY, FORWARD, GRADIENT, PRODUCT, PULLBACK
 
+_AND = "\n            and "
+
 
 def entry_text(
     made: Specialized, form: str, active: tuple[bool, ...], single: bool, *, since: int,
@@ -54,7 +56,9 @@ def entry_text(
     return (
         f"def enter(f, {', '.join(names)}):\n"
         f"    try:\n"
-        f"        if not ({' and '.join(tests)}):\n"
+        f"        if not (\n"
+        f"            {_AND.join(tests)}\n"
+        f"        ):\n"
         f"            return None\n"
         f"    except Exception:\n"  # what is tested is gone
         f"        return None\n"

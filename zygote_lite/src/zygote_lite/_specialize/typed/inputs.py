@@ -11,7 +11,7 @@ from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 # what the code is made for, which stays when it is made once more
 _ASKED = ("recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows",
-          "optional", "meets_none")  # fmt: skip
+          "optional", "meets_none", "plain")  # fmt: skip
 _FOR_GOOD = ("f", "bound", "names", "functions", "named", *_ASKED)
 
 
@@ -60,6 +60,7 @@ class Inputs:
         meets_none: whether a variable is `None` on some path, and a number on another.
         asks: whether the code is left where such a variable is `None`.
         compares_texts: whether the code asks whether two texts are one object.
+        plain: whether the code is to be read as it is before the passes, with its types.
     """
 
     def __init__(self, f: Any) -> None:
@@ -82,7 +83,7 @@ class Inputs:
         self.define: Any = None
         self.guesses: NotSpecializable | None = None
         self.is_long = self.has_aux = self.asks = False
-        self.optional = self.meets_none = False
+        self.optional = self.meets_none = self.plain = False
         self.caught: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
