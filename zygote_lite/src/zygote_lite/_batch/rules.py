@@ -75,7 +75,7 @@ def _by_scalar_rule(run: Any, f: Any, xs: tuple[Any, ...], entries: list[Any]) -
         raise NotBatched(f"{where()}: {name_of(f)} of an entry: {error}") from error
     found = _entry_by_entry(run, f, xs, entries, {}, plain=type(due) in (float, int, complex))
     given, due = np.asarray(found.entry), np.asarray(due)
-    is_same = given.dtype == due.dtype and given.shape == due.shape
+    is_same = given.dtype == due.dtype == found.value.dtype and given.shape == due.shape
     if not is_same or not np.allclose(given, due, 1e-2, 1e-3, equal_nan=True):
         raise NotBatched(f"{where()}: {name_of(f)} of a batch is not what it is of the entries")
     return found

@@ -15,7 +15,7 @@ import numpy as np
 
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of
-from zygote_lite._nested.gradients import inside, inside_gradient, inside_jacobian
+from zygote_lite._nested.gradients import inside, inside_gradient, inside_jacobian, inside_run
 from zygote_lite._nested.tangents import pushed_forward
 from zygote_lite._specialize.compare import difference, is_finite_answer
 from zygote_lite._specialize.trials import may_be_caught
@@ -193,15 +193,22 @@ class WatchedPullback:
 
                 refuse_internal(self.known, self.f, self.xs, self.enter, error, again)
             raise
-        if self.reference is not None and is_finite_answer(found):  # else it is left to the tape
-            try:
-                expected = self.reference(dy)
-            except Exception as error:
-                self.refuse("an error of the tape alone", found, error)
-            wrong = difference(found, expected, (self.xs, dy), mode.tolerance)
-            if wrong is not None:
-                self.refuse(wrong, found, expected)
+        _hold_to_tape(self, dy, found)
         return found
+
+
+@inside_run  # a tape around, which records this code, need not record the test
+def _hold_to_tape(watched: WatchedPullback, dy: Any, found: Any) -> None:
+    """Raise where the pullback of the tape gives something else."""
+    if watched.reference is None or not is_finite_answer(found):  # it is left to the tape
+        return
+    try:
+        expected = watched.reference(dy)
+    except Exception as error:
+        watched.refuse("an error of the tape alone", found, error)
+    wrong = difference(found, expected, (watched.xs, dy), current().tolerance)
+    if wrong is not None:
+        watched.refuse(wrong, found, expected)
 
 
 def compare(known: Known, f: Any, xs: tuple[Any, ...], enter: Any, found: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.derivatives import (
     MAKERS,
@@ -46,7 +47,11 @@ def call_inside(builder: Builder, f: Any, xs: list[Value], kws: Kws) -> Value | 
     if f in CONDITIONS:
         return builder.demand(f, *xs)
     verb = verb_of(f)
-    return None if verb is None else of_verb(builder, verb, xs, kws)
+    if verb is not None:
+        return of_verb(builder, verb, xs, kws)
+    if getattr(f, "__dict__", {}).get("__differentiates__", (None,))[0] is f:
+        raise NotSupported.SECOND_ORDER(f"`{name_of(f)}` is called")
+    return None
 
 
 def of_verb(builder: Builder, verb: Verb, xs: list[Value], kws: Kws) -> Value:
