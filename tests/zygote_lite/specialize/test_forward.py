@@ -420,6 +420,20 @@ def test_the_memory_of_the_value_decides_not_that_of_the_tangent(order, layout):
         np.testing.assert_array_equal(jvp(f, (x,), (dx,))[1], expected)
 
 
+def test_a_number_that_is_complex_from_the_second_iteration_on():
+    def f(x, z):
+        b = 0.0
+        for _ in range(3):
+            b = b + complex(abs(z) ** 2, np.angle(b + 3.0)) * x
+        return b.real + b.imag
+
+    with testing.transformed_only(), testing.compared(), testing.strict():
+        found = jvp(f, (0.3, 0.4 + 0.2j), (1.0, 0.5 - 0.3j))
+    expected, _ = slope(lambda h: f(0.3 + h, 0.4 + 0.2j + h * (0.5 - 0.3j)), step=1e-3)
+    np.testing.assert_allclose(found[1], expected, rtol=1e-7)
+    assert type(found[1]) is float
+
+
 def test_errors_of_tangents_are_not_those_of_the_program():
     def f(x):
         try:

@@ -231,10 +231,11 @@ class Dual(OperationRules):
         """Return a tangent as a number of the classes that a variable holds."""
         if not (isinstance(d.fact, Scalar) and isinstance(variable.fact, Scalar)):
             return d
-        if d.is_constant or d.fact.classes <= variable.fact.classes or may_be_complex(d.fact):
+        if d.is_constant or d.fact.classes <= variable.fact.classes:
             return d
-        result = Result(Scalar(frozenset((float,))), float(d.sample))
-        return self.builder.write(result, float, [d], {}).target
+        kind = complex if may_be_complex(d.fact) else float
+        result = Result(Scalar(frozenset((kind,))), kind(d.sample))
+        return self.builder.write(result, kind, [d], {}).target
 
     def of_result(self, y: Value) -> Value:
         """Return the tangent of the value of a function, whose arrays share memory with nothing."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from zygote_lite._nested.tangents import pushed_forward
 from zygote_lite._specialize.typed.abstract_eval import sealed
+from zygote_lite._specialize.typed.runtime import real_where_due
 
 
 def transposed_tangent(f: Any, xs: Any, dxs: Any, **options: Any) -> Any:
@@ -16,4 +17,4 @@ def transposed_tangent(f: Any, xs: Any, dxs: Any, **options: Any) -> Any:
     """
     flags = (None, *(None if d is None else True for d in dxs), *(None for _ in options))
     _, push = pushed_forward(f, flags, tuple(map(sealed, xs)), options)
-    return push(*dxs, *(None for _ in options))
+    return push(*map(real_where_due, dxs, xs), *(None for _ in options))

@@ -67,10 +67,16 @@ def is_view(x: Any, y: Any) -> None:
 
 def pushed_tangent(f: Any, xs: Any, dxs: Any, **options: Any) -> Any:
     """Return the tangent of a call, by its forward rule; leave the code where there is none."""
-    found = frule((None, *dxs), f, *xs, **options)
+    found = frule((None, *map(real_where_due, dxs, xs)), f, *xs, **options)
     if found is None or found[1] is None:
         raise NotSupported.FORWARD("a call has no tangent")
     return found[1]
+
+
+def real_where_due(d: Any, x: Any) -> Any:
+    """Return the tangent of a number: of one that is complex only in later iterations, a real."""
+    is_late = isinstance(d, complex) and not isinstance(x, complex)
+    return d.real if is_late and not d.imag else d
 
 
 def as_number_like(d: Any, x: Any) -> Any:
