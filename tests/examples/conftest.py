@@ -48,5 +48,5 @@ def example(monkeypatch):
     for module in loaded:
         if hasattr(module, "rule"):
             module.rule.unregister()
-    for name in ("polynomial_data", *(module.__name__ for module in loaded)):
+    for name in ("polynomial_data", "memory", *(module.__name__ for module in loaded)):
         sys.modules.pop(name, None)

@@ -8,6 +8,7 @@ import pytest
 
 from rules_nnlib import softmax
 from tests.examples.conftest import EXAMPLES, PICTURES, assert_is_the_picture_of
+from website import speed
 from zygote_lite import grad, gradient
 from zygote_lite.demo import moons as demo
 from zygote_lite.value import buildgraph
@@ -140,6 +141,24 @@ def tolerance(module):
         assert of_gradient[-1] < 1e-3 * of_gradient[0] + 1e-7
 
 
+def memory(module):
+    x, step = np.array([1.0, 2.0, 3.0, 4.0]), 1e-6
+    follow = module.follow([module.double, module.multiply], np.sum, x)
+    for k, (held, shadow) in enumerate(follow):
+        for i, slope in enumerate(shadow):
+            moved = [held + sign * step * np.eye(4)[i] for sign in (1, -1)]
+            for y in moved:
+                for change in [module.double, module.multiply][k:]:
+                    change(y)
+            assert slope == pytest.approx(np.sum(moved[0] - moved[1]) / (2 * step), rel=1e-8)
+
+
+def two_names(module):
+    x = np.array([2.0, 5.0])
+    module.add(x, x)
+    assert (module.product(x, x), x.tolist()) == (20.0, [4.0, 5.0])
+
+
 def moons(module):
     points, label = module.two_moons(np.random.default_rng(0), 50)
     theirs, of_theirs = demo.two_moons(50, 0.1, np.random.default_rng(0))
@@ -161,6 +180,8 @@ CASES = {
     "spring": (spring, ()),
     "tolerance": (tolerance, ()),
     "value_graph": (graph, ()),
+    "memory": (memory, ()),
+    "two_names": (two_names, ()),
     "digits": (digits, (2,)),
     "char_rnn": (char_rnn, (4,)),
     "fluid": (fluid, (2,)),
@@ -179,6 +200,11 @@ def test_what_it_finds_and_its_picture(example, name, tmp_path, capsys):
     whole = not options and name != "spring"  # which begins elsewhere here
     assert_is_the_picture_of(name, tmp_path / "picture.png", whole)
     assert capsys.readouterr().out
+
+
+def test_the_picture_of_the_benchmarks_is_that_of_their_table(tmp_path):
+    speed.draw(tmp_path / "picture.png")
+    assert_is_the_picture_of("speed", tmp_path / "picture.png")
 
 
 def test_every_picture_is_made_by_a_script():
