@@ -38,7 +38,8 @@ def interpret_branch(
     """Write an `if` statement; return the variables after it, or `None` if that is not reached."""
     if test in builder.iterators:
         raise Unsound.ITERATOR("it asks for the truth of an iterator")
-    if test.is_object or test.has_no_axes or _may_change(test):
+    test = truth_now(builder, test)
+    if test.is_object or test.has_no_axes:
         test = builder.apply(bool, [test])
     if test.is_constant or test.items is not None:
         return builder.block(body if test.sample else orelse, env, after)
@@ -57,9 +58,10 @@ def interpret_branch(
     return _both_or_one(builder, node, env, after, path)
 
 
-def _may_change(test: Value) -> bool:
-    """Return whether a container may be empty here and not later, in the reverse pass."""
-    return test.contents is not None or isinstance(test.fact, ListOf)
+def truth_now(builder: Builder, test: Value) -> Value:
+    """Return what is asked for its truth; of a container, which may be empty later, the truth."""
+    changes = test.contents is not None or isinstance(test.fact, ListOf)
+    return builder.apply(bool, [test]) if changes else test
 
 
 def _both_or_one(
@@ -147,6 +149,7 @@ def join_paths(
         return second if first is None else first
     joined = dict(env)
     now = builder.tables()  # where paths assign to an object, it is not one and the same on both
+    before = {x: fields for x, fields in before.items() if x in one and x in now}
     builder.unsettled = {x for x in before if one[x] is not now[x]}
     left: Pairs = []
     right: Pairs = []

@@ -49,6 +49,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.rules import contributions as _contributions
 from zygote_lite._specialize.typed.abstract_eval import known_result
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import is_record
 from zygote_lite._specialize.typed.decisions import decided
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.functions import is_hashable
@@ -169,7 +170,8 @@ def _written_for_statements(
 
 def _changing(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
     """Answer for containers that are made as the code runs, and for iterators."""
-    if builder.held and is_hashable(f) and not any(is_iterator(x) or is_own(x) for x in xs):
+    given = any(is_iterator(x) or (is_own(x) and not is_record(x)) for x in xs)
+    if builder.held and is_hashable(f) and not given:
         found = _held_calls.of_held(builder, f, xs, kws, stem)
         if found is not None:
             return found

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from zygote_lite._specialize.infer.held import dicts as _held_dicts
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.held import new_lists as _held_lists
-from zygote_lite._specialize.infer.held.containers import held_item, is_held, is_held_dict
+from zygote_lite._specialize.infer.held.containers import is_held, is_held_dict
+from zygote_lite._specialize.infer.held.items import held_item
 from zygote_lite._specialize.infer.iteration.known import Several
 from zygote_lite._specialize.infer.iteration.rows import item_of_rows, number_of_rows
 from zygote_lite._specialize.typed.builder import Builder

@@ -52,11 +52,11 @@ def without_classes(body: Block, fresh: Callable[[str], str], within: str = "") 
         if isinstance(s, ir.Class):
             out += _defined(s, fresh, within)
         else:
-            out.append(_with_blocks(s, lambda block: without_classes(block, fresh, within)))
+            out.append(with_blocks(s, lambda block: without_classes(block, fresh, within)))
     return out
 
 
-def _with_blocks(s: Any, of: Callable[[Block], Block]) -> ir.Statement:
+def with_blocks(s: Any, of: Callable[[Block], Block]) -> ir.Statement:
     """Return a statement in which something was done with the blocks in it."""
     blocks = {name: of(value) for name, value in vars(s).items() if _is_block(value)}
     if isinstance(s, ir.Try):
@@ -127,7 +127,7 @@ class _Body:
             and _private(self.kind, s.name) != s.name
         ):
             raise NotSupported.STATEMENT(f"the body of the class {self.kind} has private names")
-        s = _with_blocks(s, lambda block: [self.renamed(part) for part in block])
+        s = with_blocks(s, lambda block: [self.renamed(part) for part in block])
         found = {f.name: self.part(f.name, getattr(s, f.name)) for f in fields(s)}
         if isinstance(s, ir.Delete):
             found["name"] = self.names.get(s.name, s.name)

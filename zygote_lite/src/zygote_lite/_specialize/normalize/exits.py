@@ -12,7 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.normalize.class_bodies import Begin, Define, without_classes
+from zygote_lite._specialize.normalize.class_bodies import (
+    Begin,
+    Define,
+    with_blocks,
+    without_classes,
+)
 from zygote_lite._specialize.normalize.handlers import HandledTries
 from zygote_lite._specialize.normalize.tries import Attempt, Block, Tries, classes_named, falls, has
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
@@ -38,7 +43,8 @@ def normalize(
         _refuse_in_generator(function.body)
     if may_be_left:
         function = replace(function, body=_ending_where_left(function.body))
-    function = replace(function, body=without_classes(function.body, function.fresh))
+    body = without_classes(_asking_for_truth(function.body), function.fresh)
+    function = replace(function, body=body)
     if handlers:
         return _Normalizer(function, HandledTries(function)).run()
     try:
@@ -62,6 +68,35 @@ class Walk(ir.For):
     item: str
     left: str
     delegates: bool = False
+
+
+@dataclass
+class Truth(ir.Move):
+    """`target = source`, of which nobody asks for more than its truth."""
+
+
+def _asking_for_truth(body: Block) -> Block:
+    """Return a body that notes of which operands of `and` and `or` the truth alone is asked."""
+    statements = [*ir.every(body)]
+    if not any(isinstance(s.origin, ast.BoolOp) for s in statements):
+        return body
+    read = {name for s in statements for name in _atom_names(_atoms_but_tests(s))}
+
+    def noted(block: Block) -> Block:
+        out: Block = []
+        for s in block:
+            if isinstance(s.origin, ast.BoolOp) and isinstance(s, ir.If):
+                test = s.test
+                if isinstance(test, ir.Name) and test.id not in read:
+                    out.append(Truth(s.origin, test.id, test))
+            out.append(with_blocks(s, noted))
+        return out
+
+    return noted(body)
+
+
+def _atoms_but_tests(s: ir.Statement) -> Iterable[ir.Atom]:
+    return [] if isinstance(s, ir.If | ir.While) else ir.atoms_of(s)
 
 
 class _Normalizer:
@@ -226,16 +261,7 @@ def _ending_where_left(body: Block) -> Block:
     """Return the body of a generator that ends where the loop that walks over it is left."""
     out: Block = []
     for s in body:
-        inner: Any = {
-            name: _ending_where_left(block)
-            for name, block in vars(s).items()
-            if isinstance(block, list) and block and isinstance(block[0], ir.Statement)
-        }
-        s = replace(s, **inner)
-        if isinstance(s, ir.Try):
-            handlers = [replace(h, body=_ending_where_left(h.body)) for h in s.handlers]
-            s = replace(s, handlers=handlers)
-        out.append(s)
+        out.append(with_blocks(s, _ending_where_left))
         if isinstance(s, ir.Yield):
             end: Block = [ir.Return(s.origin, ir.Const(None))]
             out.append(ir.If(s.origin, ir.Name(IS_LEFT), end, []))

@@ -14,6 +14,7 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
+from zygote_lite._specialize.normalize.class_bodies import with_blocks
 from zygote_lite._specialize.normalize.exits import IS_LEFT, assignments, live, normalize
 from zygote_lite._specialize.normalize.tries import Block, has
 from zygote_lite._specialize.typed.reasons import NotSupported
@@ -58,12 +59,7 @@ def _steps(body: Block, ends: str) -> Block:
     out: Block = []
     made = {s.target for s in body if isinstance(s, ir.Call) and s.function == ir.Global(ends)}
     for s in body:
-        inner: Any = {
-            name: _steps(block, ends)
-            for name, block in vars(s).items()
-            if isinstance(block, list) and block and isinstance(block[0], ir.Statement)
-        }
-        match replace(s, **inner):
+        match with_blocks(s, lambda block: _steps(block, ends)):
             case ir.Return(origin, value):
                 out += [ir.Yield(origin, ir.DISCARD, value), ir.Continue(origin)]
             case ir.Raise(origin, ir.Global(path)) if path == ends:

@@ -27,6 +27,9 @@ Gradients = dict[Value, Value | None]
 _NUMPY = {np.float64, np.float32, np.complex128, np.complex64}
 
 
+_DOUBLES = {float, np.float64}
+
+
 def float_checked(builder: Builder, x: Value) -> Value:
     """Write a test that a number is a float, where it may be an integer; return that float.
 
@@ -38,11 +41,10 @@ def float_checked(builder: Builder, x: Value) -> Value:
         return x
     kinds, sample = x.fact.classes & FLOATS, x.sample
     if type(sample) not in FLOATS:  # as of a sum that is 0 where nothing is added
-        if len(kinds) != 1 or x.is_constant:
+        if x.is_constant or not (len(kinds) == 1 or kinds == _DOUBLES):
             return x
-        (kind,) = kinds
-        sample = kind(sample)
-    fact = Scalar(frozenset((type(sample),)))
+        sample = min(kinds, key=str)(sample)
+    fact = Scalar(kinds if kinds == _DOUBLES else frozenset((type(sample),)))
     return builder.write(Result(fact, sample, certain=False), as_it_is, [x], {}).target
 
 

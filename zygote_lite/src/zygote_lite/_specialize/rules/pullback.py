@@ -21,6 +21,7 @@ from zygote_lite._specialize.typed.abstract_eval import shares_memory
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (
     ArrayOf,
+    ListOf,
     Scalar,
     can_carry,
     dtypes_of,
@@ -94,9 +95,13 @@ def cotangents_of(builder: Builder, found: Value) -> list[Value]:
     if found.is_constant:
         return [constant(d) for d in found.sample]
     parts = []
+    made = builder.definitions.get(found)
+    of = made.arguments[0].fact if made is not None and made.function is tuple else None
+    fact = of.item if isinstance(of, ListOf) else None
     for i in range(len(found.sample)):
-        # in another run it may be another kind of cotangent
-        op = builder.operation(operator.getitem, [found, constant(i)], certain=False)
+        # in another run it may be another kind of cotangent, unless they are the items of a list
+        taken, known = [found, constant(i)], fact is not None
+        op = builder.operation(operator.getitem, taken, fact=fact, certain=known)
         op.required, op.target.fresh = True, False
         parts.append(op.target if op.target.sample is not None else constant(None))
     return parts

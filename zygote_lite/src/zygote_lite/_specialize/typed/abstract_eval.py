@@ -21,6 +21,7 @@ from zygote_lite._specialize.typed.facts import (
     FLOATS,
     INTS,
     NUMBERS,
+    REALS,
     ArrayOf,
     Axes,
     Fact,
@@ -292,6 +293,9 @@ def _of_scalars(f: Any, xs: list[Value], sample: Any, fact: Fact) -> Result:
     one_kind = one_kind or any(may_be_complex(x.fact) for x in xs)
     if isinstance(fact, Scalar) and found <= NUMBERS and one_kind:
         return Result(Scalar(frozenset(found)), sample)
+    real = found - COMPLEXES
+    if isinstance(fact, Scalar) and fact.classes <= real <= REALS:  # it is left where one is not
+        return Result(Scalar(frozenset(real)), sample, certain=False)
     return Result(fact, sample, certain=isinstance(fact, Other) and len(found) == 1)
 
 

@@ -39,6 +39,7 @@ class Contents:
             what is read from elsewhere.
         bounded: whether they may have a greatest length.
         factory: of a `defaultdict`, what makes its values, where that is a function.
+        is_record: whether they are objects, and the slots their attributes.
         merged: the contents that stand for these, where they were merged.
     """
 
@@ -49,6 +50,7 @@ class Contents:
     given: frozenset[str] = frozenset()
     bounded: bool = False
     factory: Value | None = None
+    is_record: bool = False
     merged: "Contents | None" = None
 
 
@@ -68,6 +70,20 @@ def root_of(contents: Contents) -> Contents:
 def holds_active(contents: Contents) -> bool:
     """Return whether items carry gradients themselves, and not only in what they hold."""
     return any(slot.active for slot in root_of(contents).slots.values())
+
+
+def is_record(x: Value) -> bool:
+    """Return whether a value is an object that containers hold."""
+    return x.contents is not None and contents_in(x).is_record
+
+
+def holds_record(contents: Contents, seen: tuple[Contents, ...] = ()) -> bool:
+    """Return whether some contents are those of an object, or have one inside."""
+    contents = root_of(contents)
+    inner = [slot.contents for slot in contents.slots.values() if slot.contents is not None]
+    return contents not in seen and (
+        contents.is_record or any(holds_record(c, (*seen, contents)) for c in inner)
+    )
 
 
 def slot_of(x: Value) -> Slot:
@@ -116,6 +132,8 @@ def merge(changed: list[Value], a: Contents, b: Contents) -> None:
         return
     if a.kind is not b.kind or (a.kind is tuple and len(a.slots) != len(b.slots)):
         raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two kinds")
+    if a.is_record and a.slots.keys() != b.slots.keys():
+        raise NotSupported.DEPENDS_ON_PATH(f"a variable holds a {a.kind.__name__} of two forms")
     if a.factory is not b.factory:
         raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two factories")
     if a.kind is not tuple and ANY in {*a.slots, *b.slots}:

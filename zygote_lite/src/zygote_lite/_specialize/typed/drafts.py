@@ -62,6 +62,8 @@ class Change:
         for field in dataclasses.fields(Value):
             setattr(self.x, field.name, getattr(self.before, field.name))
         sample = self.x.sample
+        if self.held is None:  # it is an object
+            return
         sample.clear()
         (sample.extend if isinstance(sample, list) else sample.update)(self.held)
 
@@ -208,7 +210,8 @@ class Draft:
     def go_back_to(self, tables: Tables) -> None:
         """Give objects the attributes back that they had."""
         for x, fields in tables.items():
-            x.fields = fields
+            if x.contents is None:  # a container that holds it has its attributes since then
+                x.fields = fields
 
     def places(self, objects: Iterable[Value]) -> Env:
         """Return the attributes of objects as variables, each under a name of its own."""
@@ -229,7 +232,7 @@ class Draft:
 
     def put_in_places(self, objects: Iterable[Value], places: Env) -> None:
         """Give objects the attributes that variables of theirs stand for."""
-        of = {str(self.numbers[x]): x for x in objects}
+        of = {str(self.numbers[x]): x for x in objects if x.contents is None}
         for x in of.values():
             x.fields = {}
         for place, value in places.items():
@@ -253,7 +256,8 @@ class Draft:
         """Note that a list, dict or set whose items are known is about to change."""
         before = dataclasses.replace(x, items=copy.copy(x.items))
         home = self.homes.get(x, self.top)  # of what is given, the block that names it
-        self.changes.append(Change(x, home, before, copy.copy(x.sample)))
+        held = copy.copy(x.sample) if isinstance(x.sample, list | dict | set) else None
+        self.changes.append(Change(x, home, before, held))
 
     def attempt(self) -> Any:
         """Return what `give_up` needs to forget an attempt to write the body of a function."""

@@ -93,7 +93,8 @@ class Value:
     @property
     def is_object(self) -> bool:
         """Whether it is an object of a user class, from outside or made inside."""
-        return self.where is not None or self.fields is not None
+        is_record = self.contents is not None and self.contents.is_record
+        return self.where is not None or self.fields is not None or is_record
 
     @property
     def may_be_written(self) -> bool:

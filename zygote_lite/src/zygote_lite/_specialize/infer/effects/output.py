@@ -11,6 +11,7 @@ from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, ONE_INT, mirror
 from zygote_lite._specialize.typed.abstract_eval import Result, run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import contents_in, holds_record
 from zygote_lite._specialize.typed.effects import (
     flush_of_stream,
     logged,
@@ -63,6 +64,8 @@ def as_text(builder: Builder, xs: list[Value]) -> list[Value]:
     found = [written_text(builder, x) if isinstance(x.sample, Message) else x for x in xs]
     for x in found:
         for leaf in leaves(x):
+            if leaf.contents is not None and holds_record(contents_in(leaf)):
+                raise NotSupported.TEXT("the text of an object in a container is not known")
             if leaf.is_scalar or leaf.is_array or leaf.contents is not None:
                 continue
             if not (isinstance(leaf.fact, ListOf) or isinstance(leaf.sample, _WITH_TEXT)):

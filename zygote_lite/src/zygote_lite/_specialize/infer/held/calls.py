@@ -20,7 +20,6 @@ from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     ONE_INT,
-    held_item,
     hold,
     is_held,
     kept,
@@ -28,9 +27,6 @@ from zygote_lite._specialize.infer.held.containers import (
     mirror,
     note_item,
     note_key,
-    refuse_key,
-    store_held,
-    taken,
 )
 from zygote_lite._specialize.infer.held.folds import (
     QUESTION,
@@ -43,6 +39,7 @@ from zygote_lite._specialize.infer.held.folds import (
     sum_of,
     touches,
 )
+from zygote_lite._specialize.infer.held.items import held_item, refuse_key, store_held, taken
 from zygote_lite._specialize.infer.held.makers import MADE_BY_CLASS
 from zygote_lite._specialize.infer.held.methods import (
     VIEWS,

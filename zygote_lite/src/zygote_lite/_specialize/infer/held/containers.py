@@ -6,11 +6,8 @@ is known of what it holds is shared by all that may be the same container (`type
 cotangent is a shadow (`typed.shadows`), so aliases need no care.
 """
 
-import operator
-from dataclasses import dataclass
 from typing import Any
 
-from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.rules.contributions import Contribution, Mirror, projected
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -22,31 +19,28 @@ from zygote_lite._specialize.typed.contents import (
     add_key,
     add_slot,
     contents_in,
+    is_record,
     slot_of,
-    spread,
 )
 from zygote_lite._specialize.typed.facts import (
     FLOATS,
-    INTS,
-    TRUTHS,
     ListOf,
     Other,
     Scalar,
     may_be_complex,
 )
-from zygote_lite._specialize.typed.nodes import Op, assigned_by, leaves
+from zygote_lite._specialize.typed.nodes import Op, assigned_by, holds, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import add_item, as_it_is, zeros_or
+from zygote_lite._specialize.typed.runtime import as_it_is, zeros_or
 from zygote_lite._specialize.typed.shadows import (
-    add_entry,
-    add_number,
+    HeldObject,
     number_or,
     shadow_of,
     take_entry,
     take_item,
 )
-from zygote_lite._specialize.typed.stand_ins import Key, StandIn
-from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.stand_ins import StandIn
+from zygote_lite._specialize.typed.structures import is_named, mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _MUTABLE = (list, dict)
@@ -56,12 +50,12 @@ NO_RESULT = Result(Other(type(None)), None)
 
 def is_held(x: Value) -> bool:
     """Return whether a value is a container that the code makes as it runs."""
-    return x.contents is not None
+    return x.contents is not None and not is_record(x)
 
 
 def is_held_dict(x: Value) -> bool:
-    """Return whether a container is a dict of any class."""
-    return issubclass(contents_in(x).kind, dict)
+    """Return whether a container is a dict of any class, or an object that containers hold."""
+    return is_record(x) or issubclass(contents_in(x).kind, dict)
 
 
 def may_be_held(builder: Builder, x: Value) -> bool:
@@ -136,13 +130,18 @@ def display(
         note_item(builder, x, ANY if kind is list else key, item)
         if kind is dict:
             note_key(builder, x, constant(key))
-    taken = [(constant(key), item) for key, item in pairs if item.active]
+    _mirror_display(op, {key: item for key, item in pairs if item.active})
+    return x
+
+
+def _mirror_display(op: Op, active: dict[Any, Value]) -> None:
+    """Give an operation that makes a container of parts the reverse that takes their cotangents."""
+    taken = [(constant(key), item) for key, item in active.items()]
 
     def back(builder: Builder, _: Value | None) -> list[Contribution]:
         return [taken_cotangent(builder, op.target, key, item) for key, item in taken]
 
     mirror(op, back, [item for _, item in taken])
-    return x
 
 
 def new_contents(
@@ -161,8 +160,10 @@ def kept(builder: Builder, x: Value) -> Value:
         raise Unsound.ITERATOR("a container holds an iterator, which can be walked over only once")
     if x.contents is not None:
         return x
-    if x.fields is not None or x.where is not None or isinstance(x.fact, ListOf):
-        raise NotSupported.STORED("a container holds an object")
+    if x.fields is not None and x.where is None:
+        return hold_object(builder, x)
+    if x.where is not None or isinstance(x.fact, ListOf):
+        raise NotSupported.STORED("a container holds an object from outside")
     if type(x.sample) in (tuple, list, dict):
         return hold(builder, x)
     if not (x.is_scalar or x.is_array or isinstance(x.sample, str | None)):
@@ -172,6 +173,38 @@ def kept(builder: Builder, x: Value) -> Value:
     if x.is_scalar and may_be_complex(x.fact):
         raise NotSupported.STORED("a container holds a complex number")
     builder.note_moved([x])
+    return x
+
+
+def hold_object(builder: Builder, x: Value) -> Value:
+    """Have the code make an object where it was made: its attributes are entries from here on."""
+    kind, fields = type(x.sample), x.fields or {}
+    if is_named(x) or isinstance(x.sample, type | StandIn) or x in builder.making:
+        raise NotSupported.STORED(f"a container holds a {kind.__name__}")
+    home, outer = builder.homes.get(x), builder.out
+    elsewhere = home is not outer and x in builder.assigned  # since then
+    if home is None or elsewhere or x.moved or x.scope is not builder.loop:
+        raise NotSupported.STORED("a container holds an object that is made elsewhere")
+    if any(holds(value, x) for value in fields.values()):
+        raise NotSupported.CONTAINER(f"a {kind.__name__} is reached from its attributes")
+    builder.changing(x)
+    builder.out = home
+    try:
+        parts = {name: kept(builder, value) for name, value in fields.items()}
+        stem = builder.titles.get(x, kind.__name__.lower())
+        op = builder.write(Result(x.fact, None), HeldObject, [mapping(parts)], {}, stem)
+    finally:
+        builder.out = outer
+    made = new_contents(builder, op, kind)
+    contents_in(made).is_record = True
+    for name, part in parts.items():
+        note_item(builder, made, name, part)
+    _mirror_display(op, {name: part for name, part in parts.items() if part.active})
+    x.name, x.contents, x.fields, x.made = made.name, made.contents, None, True
+    contents_in(x).owners[:] = [x]
+    builder.objects.remove(x)
+    builder.definitions.pop(made)
+    op.target, builder.definitions[x] = x, op
     return x
 
 
@@ -248,144 +281,3 @@ def cotangent(builder: Builder, item: Value, f: Any, *xs: Value) -> Value:
             d = computed(builder, Result(Scalar(FLOATS), 1.0), number_or, d)
     d.fresh = False
     return projected(builder, d, item)
-
-
-@dataclass(eq=False)
-class ReadRule:
-    """Through `x[index]` of a container: the cotangent is added to that in the shadow."""
-
-    x: Value
-    index: Value
-
-    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
-        """Write the sum."""
-        add: Any = add_item if dy.is_array else add_number
-        if is_held_dict(self.x):
-            add = add_entry
-        computed(builder, NO_RESULT, add, shadow(builder, self.x), self.index, dy)
-        return []
-
-
-# -- reading and writing items -----------------------------------------------------------------
-
-
-def taken(builder: Builder, slot: Slot, f: Any, xs: list[Value], stem: str = "") -> Op:
-    """Write a call that gives an item, and return it."""
-    sample = [*slot.sample] if type(slot.sample) is list else slot.sample
-    op = builder.write(Result(slot.fact, sample), f, xs, {}, stem)
-    y = op.target
-    y.contents = slot.contents
-    y.active = slot.active
-    if y.is_array:
-        y.fresh = False
-    return op
-
-
-def held_item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
-    """Write `x[index]`."""
-    contents = contents_in(x)
-    if contents.kind is tuple and isinstance(index.sample, slice) and index.is_constant:
-        places = range(len(contents.slots))[index.sample]
-        return structure(tuple, [held_item(builder, x, constant(i)) for i in places])
-    op = taken(builder, slot_at(builder, x, index), operator.getitem, [x, index], stem)
-    if op.target.active:
-        op.reverse_rule = ReadRule(x, index)
-    return op.target
-
-
-def slot_at(builder: Builder, x: Value, index: Value) -> Slot:
-    """Return what is known of `x[index]`."""
-    contents = contents_in(x)
-    slots = contents.slots
-    if contents.kind is tuple:
-        if not index.is_constant or type(index.sample) is not int:
-            raise NotSupported.ITEM("it takes an item of a tuple that is not known")
-        at = index.sample + len(slots) * (index.sample < 0)
-        if at not in slots:
-            raise Unsound.RAISES("it takes an item that does not exist")
-        return slots[at]
-    key: Any = ANY
-    if is_held_dict(x):
-        refuse_key(index)
-        if index.is_constant and ANY not in slots and slots:
-            key = index.sample
-        else:
-            note_unknown_key(builder, x)
-            slots = contents_in(x).slots
-    else:
-        refuse_place(index)
-    if key not in slots:
-        builder.leave()
-    return slots[key]
-
-
-def note_unknown_key(builder: Builder, x: Value) -> None:
-    """Note that any key of a dict may be meant."""
-    spread(builder.changed, contents_in(x))
-
-
-def refuse_place(index: Value) -> None:
-    """Refuse an index of a list that is not an integer."""
-    if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
-        raise NotSupported.LIST_OPERATION("it indexes a list by something other than an integer")
-
-
-def refuse_key(key: Value) -> None:
-    """Refuse a key of a dict that depends on an argument, or has an equality of its own."""
-    if any(leaf.active for leaf in leaves(key)):
-        raise Unsound.KEY("a key of a dict depends on a differentiated argument")
-    items = known_items(key) if type(key.sample) is tuple else None
-    if items is not None:
-        for part in items:
-            refuse_key(part)
-        return
-    plain = key.is_scalar or isinstance(key.sample, str | Key | None)
-    if key.contents is not None and contents_in(key).kind is tuple:
-        plain = all(
-            slot.contents is None and isinstance(slot.fact, Scalar) and not slot.active
-            for slot in contents_in(key).slots.values()
-        )
-    if not plain or (isinstance(key.sample, StandIn) and type(key.sample) is not Key):
-        raise Unsound.KEY("a key of a dict is no number or text, and no tuple of those")
-
-
-def key_of(builder: Builder, x: Value, index: Value) -> Any:
-    """Return the key of the slot that a write to an item belongs to."""
-    contents = contents_in(x)
-    if not is_held_dict(x):
-        refuse_place(index)
-        return ANY
-    refuse_key(index)
-    note_key(builder, x, index)
-    if index.is_constant and ANY not in contents.slots:
-        return index.sample
-    return ANY
-
-
-def store_held(builder: Builder, x: Value, index: Value, value: Value) -> None:
-    """Write `x[index] = value`."""
-    if contents_in(x).kind is tuple:
-        raise Unsound.RAISES("it writes to an item of a tuple")
-    note_change(builder, x)
-    value = kept(builder, value)
-    note_item(builder, x, key_of(builder, x, index), value)
-    if contents_in(x).kind is list and x.sample and not isinstance(index.sample, slice):
-        x.sample[-1] = value.sample
-    op = builder.write(NO_RESULT, operator.setitem, [x, index, value], {})
-
-    def back(builder: Builder, _: Value | None) -> list[Contribution]:
-        slots = contents_in(x).slots
-        slot = slots.get(ANY) or slots[index.sample]
-        if not slot.active:
-            return []
-        d = taken_cotangent(builder, x, index, value if value.active else slot_value(slot))
-        return [d] if value.active else []
-
-    mirror(op, back, [value] if value.active else [])
-
-
-def slot_value(slot: Slot) -> Value:
-    """Return a value that stands for an item of which nobody needs the cotangent."""
-    return (
-        Value(Scalar(frozenset((float,))), 1.0) if isinstance(slot.fact, Scalar) else constant(None)
-    )

@@ -10,11 +10,9 @@ from zygote_lite._specialize.infer.held.containers import (
     computed,
     mirror,
     new_contents,
-    refuse_key,
     shadow,
-    slot_at,
-    taken,
 )
+from zygote_lite._specialize.infer.held.items import refuse_key, slot_at, taken
 from zygote_lite._specialize.infer.held.lists import changed_in_place, note_resized
 from zygote_lite._specialize.infer.held.new_lists import mirror_copy
 from zygote_lite._specialize.infer.iteration.known import Several
@@ -156,6 +154,7 @@ def get_or_make(x: Any, key: Any, factory: Any) -> Any:
 
 def plain_item(x: Any, key: Any) -> Any:
     """Stand for `x[key]` of a dict that has the key."""
+    raise NotImplementedError
 
 
 def first_key(x: dict[Any, Any]) -> Any:

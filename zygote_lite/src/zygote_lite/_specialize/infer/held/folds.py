@@ -13,13 +13,12 @@ from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     ONE_INT,
     computed,
-    held_item,
     hold,
     is_held,
     mirror,
     shadow,
-    taken,
 )
+from zygote_lite._specialize.infer.held.items import held_item, taken
 from zygote_lite._specialize.infer.held.new_lists import SOME_LIST, slot_in
 from zygote_lite._specialize.infer.iteration.known import Several, as_they_are_now, known_items
 from zygote_lite._specialize.rules.contributions import Contribution
@@ -54,7 +53,7 @@ def asks(f: Any, result: Result) -> Callable[..., Value | None]:
 
     def ask(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
         for x in xs:
-            if is_held(x) and f is not len:
+            if x.contents is not None and f is not len:
                 _lists.refuse_arrays(x)
         if any(not _can_be_asked(x) for x in xs) or kws:
             return None
@@ -68,14 +67,14 @@ def _can_be_asked(x: Value) -> bool:
     if inner:
         return all(map(_can_be_asked, x.items or []))
     plain = x.is_scalar or isinstance(x.sample, str | None)
-    return x.fields is None and x.where is None and (is_held(x) or plain)
+    return x.fields is None and x.where is None and (x.contents is not None or plain)
 
 
 def touches(x: Value) -> bool:
     """Return whether a value is a container that is held, or holds one."""
     if isinstance(x.sample, Several):
         return any(map(touches, x.sample.parts))
-    return any(leaf.contents is not None for leaf in leaves(x))
+    return any(map(is_held, leaves(x)))
 
 
 def sum_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:

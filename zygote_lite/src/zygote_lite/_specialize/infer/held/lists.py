@@ -13,12 +13,10 @@ from zygote_lite._specialize.infer.held.containers import (
     kept,
     mirror,
     note_item,
-    refuse_place,
     shadow,
-    slot_value,
-    taken,
     zero_for,
 )
+from zygote_lite._specialize.infer.held.items import refuse_place, slot_value, taken
 from zygote_lite._specialize.infer.held.new_lists import (
     SOME_LIST,
     list_length,
@@ -244,6 +242,10 @@ def refuse_arrays(x: Value) -> None:
     while waiting:
         contents = waiting.pop()
         seen.append(contents)
+        if contents.is_record and contents.kind.__eq__ is not object.__eq__:
+            raise NotSupported.LIST_OPERATION("it compares objects in a list")
+        if contents.is_record:
+            continue
         for slot in contents.slots.values():
             if isinstance(slot.fact, ArrayOf):
                 raise NotSupported.LIST_OPERATION("it compares arrays in a list")

@@ -12,14 +12,13 @@ from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     ONE_INT,
-    held_item,
     is_held,
     kept,
     mirror,
     note_item,
-    refuse_key,
 )
 from zygote_lite._specialize.infer.held.folds import Options, asks, sort_held
+from zygote_lite._specialize.infer.held.items import held_item, refuse_key
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import ANY, contents_in
@@ -56,10 +55,12 @@ def _append(builder: Builder, x: Value, value: Value, first: bool = False) -> Va
 
 def push_last(x: Any, value: Any) -> None:
     """Stand for `x.append(value)` of a deque that is not full."""
+    raise NotImplementedError
 
 
 def push_first(x: Any, value: Any) -> None:
     """Stand for `x.appendleft(value)` of a deque that is not full."""
+    raise NotImplementedError
 
 
 def append_bounded(x: Any, value: Any, push: Any) -> None:

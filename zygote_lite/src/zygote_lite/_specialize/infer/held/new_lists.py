@@ -9,6 +9,7 @@ from zygote_lite._specialize.infer.held.containers import (
     ONE_INT,
     computed,
     hold,
+    is_held,
     mirror,
     new_contents,
     note_item,
@@ -152,7 +153,7 @@ def listed(builder: Builder, x: Value, hinted: bool = False) -> Value:
         op = builder.write(Result(Other(list), [*x.sample]), list, [x], {})
         slot = Slot(Scalar(frozenset((int,))), x.sample[0] if x.sample else 0, False)
         return new_contents(builder, op, list, {ANY: slot})
-    if isinstance(x.sample, Several | Iterator) or x.is_array or x.contents is not None:
+    if isinstance(x.sample, Several | Iterator) or x.is_array or is_held(x):
         builder.iterators.pop(x, None)
         return hold(builder, builder.inline(list_of_all, [x], {}))
     if x.is_object:

@@ -44,7 +44,10 @@ def entries_now(x: Value) -> Value:
     """Return the same, of attributes that are known to be there."""
     if not isinstance(x.sample, Fields):
         return x
-    return mapping(dict((x.fields or {})[SOURCE].fields or {}))
+    owner = (x.fields or {})[SOURCE]
+    if owner.fields is None:
+        raise NotSupported.ATTRIBUTE("it reads the attributes of an object in a container")
+    return mapping(dict(owner.fields))
 
 
 def of_attributes(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:

@@ -16,6 +16,7 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import demand_table, refuse_adopted
+from zygote_lite._specialize.infer.held.items import held_item, store_held
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
     FUNCTIONS,
@@ -38,6 +39,7 @@ from zygote_lite._specialize.infer.models.classes import (
 from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import contents_in, is_record
 from zygote_lite._specialize.typed.decisions import classes_of
 from zygote_lite._specialize.typed.facts import ListOf, Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -146,7 +148,8 @@ def initialized(
 def new_object(builder: Builder, kind: type) -> Value:
     """Return an object without attributes."""
     x = Value(Other(kind), blank(kind))
-    x.fields, x.scope = {}, builder.loop
+    x.fields = {}
+    builder.settle_home(x)
     builder.objects.append(x)
     return x
 
@@ -206,16 +209,17 @@ def _fields_of(declared: dict[str, Any]) -> list[Any]:
 
 def attribute_made(builder: Builder, x: Value, name: str) -> Value:
     """Return an attribute of an object that the function has made."""
-    assert x.fields is not None
-    kind = type(x.sample)
+    kind, fields = type(x.sample), x.fields or {}
     found = of_class(kind, name)
     if name == "__class__":
         return class_value(kind)
     if name in OF_NAMED and is_named(x):
         return attribute_of_named(builder, x, name)
     is_data = found is not ABSENT and not is_named(x) and is_data_descriptor(found)
-    if name in x.fields and not is_data:
-        value = x.fields[name]
+    if is_record(x) and name in contents_in(x).slots and not is_data:
+        return held_item(builder, x, constant(name), name)
+    if name in fields and not is_data:
+        value = fields[name]
         if value is LOST:
             raise NotSupported.DEPENDS_ON_PATH(
                 f"the attribute {name} of a {kind.__name__} depends on the path, or is not set"
@@ -238,7 +242,7 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
 
 def assign_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Note `x.name = value`."""
-    if x.fields is None or x.where is not None:
+    if (x.fields is None or x.where is not None) and not is_record(x):
         _refuse_without_attributes(x, name)
         demand_table(builder, x, name)
     kind = type(x.sample)
@@ -320,6 +324,9 @@ def remove(builder: Builder, x: Value, name: str) -> None:
 
 def put(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Set an attribute in the table of an object, whatever its class says."""
+    if is_record(x) and name in contents_in(x).slots:
+        store_held(builder, x, constant(name), value)
+        return
     if x.fields is None or is_named(x):
         raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
     if name in ("__class__", "__dict__"):
@@ -347,10 +354,10 @@ def shallow_copy(builder: Builder, x: Value) -> Value:
         of_class(kind, name) is not getattr(object, name, ABSENT) for name in _COPYING
     ):
         raise NotSupported.METHOD(f"a {kind.__name__} says itself how it is copied")
-    assert x.fields is not None
     settle(builder.inputs, kind)
     made = new_object(builder, kind)
-    made.fields = x.fields
+    names = contents_in(x).slots if is_record(x) else ()
+    made.fields = x.fields or {name: held_item(builder, x, constant(name)) for name in names}
     return made
 
 

@@ -38,6 +38,7 @@ from zygote_lite._specialize.infer.models.classes import (
 from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.infer.models.wholes import given_whole
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import is_record
 from zygote_lite._specialize.typed.decisions import is_abstract, is_without_hooks, kinds_in
 from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import Other
@@ -148,6 +149,8 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     if is_made_class(x):
         return _made_classes.class_attribute(builder, x, name)
     refuse_whole(x)
+    if is_record(x):
+        return _instances.attribute_made(builder, x, name)
     if x.fields is not None and name == "__dict__" and x.where is None:
         return _fields.attributes_of(builder, x)
     if x.fields is not None and (x.where is None or name in x.fields):
@@ -217,7 +220,7 @@ def function_of(inputs: "Inputs", x: Value, name: str) -> Any:
     """Return the function that an object is called by, or one of its methods."""
     kind = type(x.sample)
     found = of_class(kind, name)
-    if x.fields is not None:
+    if x.fields is not None or is_record(x):
         found = method_of(inputs, kind, name)
         if found is None:
             raise Unsound.RAISES(f"a {kind.__name__} has no method {name}")

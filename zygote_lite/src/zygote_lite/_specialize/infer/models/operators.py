@@ -22,7 +22,9 @@ from zygote_lite._specialize.infer.models.classes import (
 )
 from zygote_lite._specialize.infer.models.named import FIELD_OF_NAMED, item_of_named
 from zygote_lite._specialize.infer.models.records import compared_by_fields
+from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import contents_in, is_record
 from zygote_lite._specialize.typed.drafts import ONE_BY_ONE
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.functions import is_hashable
@@ -53,7 +55,8 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     for x in xs:
         _objects.refuse_whole(x)
     if kws:
-        known = f is dataclasses.replace and len(xs) == 1 and xs[0].fields is not None
+        made = xs[0].fields is not None or is_record(xs[0])
+        known = f is dataclasses.replace and len(xs) == 1 and made
         return _instances.with_changes(builder, xs[0], kws) if known else None
     if f in (operator.add, operator.mul) and len(xs) == 2 and _are_plain_tuples(xs):
         return builder.apply(
@@ -69,6 +72,8 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     if f in _COMPARING and len(xs) == 2:
         return _compared(builder, xs[0], xs[1], f)
     if f in (operator.is_, operator.is_not) and len(xs) == 2:
+        if is_record(xs[0]) and is_record(xs[1]):
+            return _identity_asked(builder, f, xs)
         same = _are_one_object(builder, *xs)
         return same if same is None else constant(same is (f is operator.is_))
     if f in (operator.truth, bool, operator.not_):
@@ -100,7 +105,7 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
             return constant(None)
     if f is dataclasses.replace and xs[0].fields is not None and len(xs) == 1:
         return _instances.with_changes(builder, xs[0], {})
-    if f is copy.copy and xs[0].fields is not None:
+    if f is copy.copy and (xs[0].fields is not None or is_record(xs[0])):
         return _instances.shallow_copy(builder, xs[0])
     return None
 
@@ -176,6 +181,8 @@ def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
     result = None if own is None else builder.apply(own, [a, b])
     if own is None and found is object.__eq__:
         settle(builder.inputs, kind)
+        if is_record(a) and is_record(b):
+            return _identity_asked(builder, operator.is_, [a, b])
         same = _are_one_object(builder, a, b)
         result = result if same is None else constant(same)
     if result is None or (result.is_constant and result.sample is NotImplemented):
@@ -211,6 +218,11 @@ def _are_one_object(builder: Builder, a: Value, b: Value) -> bool | None:
     same = a.sample is b.sample
     builder.inputs.guards[f"({a.where} is {b.where}) is {same}"] = None
     return same
+
+
+def _identity_asked(builder: Builder, f: Any, xs: list[Value]) -> Value:
+    """Write a question whose answer is known when the code runs."""
+    return builder.write(Result(Scalar(frozenset((bool,))), True), f, xs, {}).target
 
 
 def best_object(builder: Builder, f: Any, xs: list[Value]) -> Value:
@@ -288,6 +300,8 @@ def has_attribute(builder: Builder, x: Value, name: str) -> bool:
         if name in x.fields and x.fields[name] is LOST:
             raise NotSupported.DEPENDS_ON_PATH(f"whether there is a {name} depends on the path")
         return name in x.fields or found is not ABSENT
+    if is_record(x):
+        return name in contents_in(x).slots or found is not ABSENT
     if found is ABSENT or name in vars(x.sample):
         there = name in vars(x.sample)
         builder.inputs.guards[f"({name!r} in {x.where}.__dict__) is {there}"] = None
