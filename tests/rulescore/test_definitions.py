@@ -83,6 +83,37 @@ def test_a_body_that_asks_for_the_ad_is_refused():
             return ad(f, x)
 
 
+def without_partials():
+    @scalar_rule
+    def f(x):
+        return x
+
+
+def returning_a_number():
+    @custom_rule
+    def f(x: float):
+        return 3
+
+    f(2.0)
+
+
+@pytest.mark.parametrize(
+    ("declare", "told"),
+    [
+        (lambda: scalar_rule(3), "3 is not a plain function"),
+        (lambda: custom_rule(len), "<built-in function len> is not a plain function"),
+        (lambda: non_differentiable(3), "3 is not callable: no rule can be for it"),
+        (without_partials, r"`scalar_rule` takes the partial derivatives"),
+        (returning_a_number, r"the rule .*f returned int: return the value and the pullback"),
+        (lambda: RuleSet("mine").of_instances("a"), "'a' is not a plain function"),
+        (lambda: RuleSet("mine").method(3), r"`rule\.method` is for .* and not for 3"),
+    ],
+)
+def test_what_is_declared_wrongly_names_the_line(declare, told):
+    with pytest.raises(RuleError, match=rf"test_definitions\.py:\d+: {told}"):
+        declare()
+
+
 def test_no_gradient_passes_through_what_is_not_differentiable():
     y, back = rrule(rounded, 2.345, digits=1)
     assert (y, back(1.0)) == (2.3, (None, None))

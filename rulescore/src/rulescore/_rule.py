@@ -155,6 +155,20 @@ class Rule:
             "return the value and the pullback"
         )
 
+    def misfit(self, cotangents: Any, primals: tuple[Any, ...]) -> RuleError | None:
+        """Return the error if what the pullback of the body gave does not fit the arguments."""
+        due = len(primals) if self.due is None else self.due
+        if type(cotangents) is not tuple or len(cotangents) != due:
+            return _not_due(self, cotangents, due)
+        for position, dx in enumerate(cotangents):
+            x = primals[position]
+            if type(dx) is ndarray is type(x):
+                if dx.shape != x.shape:
+                    return _not_fitting(self, dx, x, position + 1)
+            elif dx is not None and not fits(dx, x):
+                return _not_fitting(self, dx, x, position + 1)
+        return None
+
     def takes(self, count: int, options: dict[str, Any]) -> bool:
         """Return whether the rule knows all options, none of them among the `count` arguments."""
         if self.options is None:
@@ -296,32 +310,25 @@ def apply_pullback(
         return (None,) * (len(primals) + 1)
     cotangents = back(dy) if type(back) is not tuple else _pull_parts(rule, back, dy, needed)
     due = len(primals) if rule.due is None else rule.due
-    if type(cotangents) is not tuple or len(cotangents) != due:
-        raise _not_due(rule, cotangents, due)
-    # the usual cases, which the loop would take longer for
-    if due == 1 and len(primals) == 1:
-        (dx,), (x,) = cotangents, primals
-        kind = type(x)
-        if kind is type(dx) and (
-            dx.shape == x.shape
-            if kind is ndarray
-            else kind is float or (kind is list and len(dx) == len(x))
-        ):
-            return None, dx
-    elif due == 2 and len(primals) == 2:
-        (dx, dz), (x, z) = cotangents, primals
-        are_arrays = type(dx) is ndarray is type(x) and type(dz) is ndarray is type(z)
-        if are_arrays and dx.shape == x.shape and dz.shape == z.shape:
-            return None, dx, dz
-    for position, dx in enumerate(cotangents):
-        x = primals[position]
-        if type(dx) is ndarray is type(x):
-            if dx.shape != x.shape:
-                raise _not_fitting(rule, dx, x, position + 1)
-        elif dx is not None and not fits(dx, x):
-            raise _not_fitting(rule, dx, x, position + 1)
-    if due == len(primals):
-        return (None, *cotangents)
+    if type(cotangents) is tuple and len(cotangents) == due == len(primals):
+        # the usual cases, which the loop would take longer for
+        if due == 1:
+            (dx,), (x,) = cotangents, primals
+            kind = type(x)
+            if kind is type(dx) and (
+                dx.shape == x.shape
+                if kind is ndarray
+                else kind is float or (kind is list and len(dx) == len(x))
+            ):
+                return None, dx
+        elif due == 2:
+            (dx, dz), (x, z) = cotangents, primals
+            are_arrays = type(dx) is ndarray is type(x) and type(dz) is ndarray is type(z)
+            if are_arrays and dx.shape == x.shape and dz.shape == z.shape:
+                return None, dx, dz
+    misfit = rule.misfit(cotangents, primals)
+    if misfit is not None:
+        raise misfit
     return None, *cotangents, *(None,) * (len(primals) - due)  # options have no cotangent
 
 

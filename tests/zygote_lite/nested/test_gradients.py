@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rules_base import evalpoly
-from rulescore import RuleSet, accumulate, rrule
+from rulescore import RuleError, RuleSet, accumulate, rrule
 from tests.zygote_lite.nested.programs import PROGRAMS
 from zygote_lite import (
     DifferentiationError,
@@ -342,6 +342,36 @@ def test_errors_inside_are_those_outside(f, told):
     for derivative in (grad(f), lambda x: jvp(f, (x,), (1.0,))):
         with pytest.raises((TypeError, DifferentiationError), match=told):
             derivative(0.5)
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        lambda dy: (dy,),
+        lambda dy: (dy, dy, dy),
+        lambda dy: [dy, dy],
+        lambda dy: np.stack([dy, dy]),
+        lambda dy: (np.sum(dy), dy),
+        (lambda dy: dy,),
+    ],
+    ids=["too few", "too many", "list", "array", "number", "parts"],
+)
+def test_cotangents_that_do_not_fit_are_refused_in_second_derivatives_and_tangents(back):
+    def total(x, y):
+        return x + y
+
+    rules, x = RuleSet("of a test"), np.ones(3)
+    rules(total)(lambda x, y: (x + y, back))
+    rules.register()
+    f = lambda x: np.sum(total(x, 2.0 * x) ** 2)
+    try:
+        for derivative in (gradient, lambda f, x: hvp(f)(x, x), lambda f, x: jvp(f, (x,), (x,))):
+            with pytest.raises(
+                RuleError, match=r"the pullback of .*total.* returned .*\[RC01[12]\]"
+            ):
+                derivative(f, x)
+    finally:
+        rules.unregister()
 
 
 def test_what_a_rule_refuses_names_the_line_in_second_derivatives_and_tangents():

@@ -1,5 +1,6 @@
 """Iterators through which a gradient passes are, to the program, what they were."""
 
+import array
 import bisect
 import collections
 import heapq
@@ -14,8 +15,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from rulescore import RuleSet
 from tests.zygote_lite.checks.finite_differences import check_gradient
-from zygote_lite import DifferentiationError, gradient, pullback
+from zygote_lite import DifferentiationError, grad, gradient, jvp, pullback
 from zygote_lite._python.library.c_iterators import _differ, look_ahead
 
 
@@ -66,6 +68,31 @@ def test_an_iterator_is_its_own_iterator():
 
     assert pullback(f, 2.0)[0] == f(2.0)
     assert gradient(f, 2.0) == (15.0,)
+
+
+def test_a_function_without_a_gradient_takes_an_iterator():
+    def count(values):
+        return sum(1 for _ in values)
+
+    def f(x):
+        rest = iter(x)
+        next(rest)
+        return count(v for v in x) * x[0] + count(zip(x, rest)) * sum(rest) + count(rest) * x[1]
+
+    rules, x = RuleSet("of a test"), np.array([0.5, 1.5, 2.5, 3.5])
+    rules.constant(count)
+    rules.register()
+    try:
+        for _ in range(3):
+            assert gradient(f, x)[0].tolist() == [4.0, 0.0, 0.0, 0.0]
+        assert jvp(f, (x,), (x,)) == (2.0, 2.0)
+    finally:
+        rules.unregister()
+
+
+def test_compiled_code_that_takes_an_iterator_is_refused_by_the_line():
+    with pytest.raises(DifferentiationError, match=r"iterators\.py:\d+: code that .* \[ZL027\]$"):
+        grad(lambda x: array.array("d", (v for v in x))[0])(np.ones(2))
 
 
 def test_an_iterator_as_the_value_is_refused():

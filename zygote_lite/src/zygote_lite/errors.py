@@ -47,7 +47,7 @@ class Fault(CodedFault):
     TEXT = "ZL007", NoRuleError, "A number is read from a text"
     DTYPE = "ZL008", DifferentiationError, "An array of this dtype carries no gradient"
     KNOWN_AS_A_WHOLE = "ZL009", NoRuleError, "A part of a value that is known by rule"
-    RULE_FAILED = "ZL010", NoRuleError, "A pullback of a rule raised an error"
+    RULE_FAILED = "ZL010", NoRuleError, "A rule raised an error"
     SYNTAX = "ZL011", UnsupportedSyntaxError, "A construct that cannot be differentiated"
     NO_SOURCE = "ZL012", NoSourceError, "The code of a function cannot be read"
     SOURCE_CHANGED = "ZL013", NoSourceError, "The source text is not what was compiled"

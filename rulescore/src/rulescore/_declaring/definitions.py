@@ -12,9 +12,11 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from rulescore._declaring.declaration import is_being_made
 from rulescore._declaring.parameters import KEYWORD_ONLY, parameters_of
 from rulescore._declaring.ruleset import RuleSet
 from rulescore._errors import Fault, entry
+from rulescore._naming import describe
 from rulescore._origin import Origin
 
 P = ParamSpec("P")
@@ -35,6 +37,9 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
     The function returns the value, and its rule is the body. Raises `RuleError` if an annotation
     cannot be dispatched on. (JAX's `custom_vjp`.)
     """
+    caller = sys._getframe(2)
+    rules, origin = _set_of(caller), Origin(caller)
+    rules._refuse.place_of(body, origin)
     if any(p.name == "ad" and p.kind is KEYWORD_ONLY for p in parameters_of(body)):
         raise Fault.PARAMETERS(
             f"the rule for {body.__qualname__} takes an `ad`, which nobody gives to a function: "
@@ -43,13 +48,19 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
 
     @functools.wraps(body)
     def primal(*xs: P.args, **options: P.kwargs) -> T:
-        return body(*xs, **options)[0]
+        found = body(*xs, **options)
+        if type(found) is not tuple or len(found) != 2:
+            raise Fault.VALUE(
+                f"{origin.line[0]}:{origin.line[1]}: the rule {body.__qualname__} returned "
+                f"{describe(found)}: return the value and the pullback"
+            )
+        return found[0]
 
-    caller = sys._getframe(2)
-    _set_of(caller)._declare_body((primal,), "general", body, Origin(caller))
+    rules._declare_body((primal,), "general", body, origin)
     return primal
 
 
+@entry
 def scalar_rule(*partials: Callable[..., Any]) -> Callable[[F], F]:
     """Declare the partial derivatives of an elementwise function where it is defined.
 
@@ -59,7 +70,17 @@ def scalar_rule(*partials: Callable[..., Any]) -> Callable[[F], F]:
 
     Raises `RuleError` if something else is given.
     """
-    rules = _set_of(sys._getframe(1))
+    caller = sys._getframe(2)
+    rules, origin = _set_of(caller), Origin(caller)
+    if any(is_being_made(f, caller) and f.__name__ != "<lambda>" for f in partials):
+        raise rules._refuse.error(
+            Fault.FORM,
+            origin.line,
+            "`scalar_rule` takes the partial derivatives: write `@scalar_rule(lambda x: ...)` "
+            "above the function",
+        )
+    for body in partials or (None,):
+        rules._refuse.place_of(body, origin)
 
     @entry
     def declare(f: F) -> F:
@@ -80,9 +101,9 @@ def non_differentiable(f: F) -> F:
     `@non_differentiable`.)
     """
     caller = sys._getframe(2)
-    place = (f.__code__.co_filename, f.__code__.co_firstlineno)
+    origin = Origin(caller)
     _set_of(caller)._declare(
-        (f,), "constant", (), varargs=Any, place=place, origin=Origin(caller), options=None
+        (f,), "constant", (), varargs=Any, place=origin.line, origin=origin, options=None
     )
     return f
 

@@ -28,7 +28,7 @@ def rules_of_body(
     may_raise: bool = False,
 ) -> list[Rule]:
     """Return the rules that a body declares, dispatched on its annotations."""
-    place = refuse.place_of(body)
+    place = refuse.place_of(body, origin)
     parameters = parameters_of(body)
     if kind == "linear":
         refuse.without_cotangent(parameters, place)

@@ -13,6 +13,7 @@ from rulescore._declaring.in_place import advice_for
 from rulescore._declaring.parameters import EMPTY, POSITIONAL, Parameter, Parameters, parameters_of
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
+from rulescore._origin import Origin
 
 Place = tuple[str, int]
 _faithful: dict[Any, bool] = {}
@@ -32,12 +33,13 @@ class Refusals:
         """Return the error for what stands at a place."""
         return kind(f"rule set {self.ruleset}, {place[0]}:{place[1]}: {message}")
 
-    def place_of(self, body: Any) -> Place:
-        """Return where a body was written."""
+    def place_of(self, body: Any, origin: Origin) -> Place:
+        """Return where a body was written; `origin` is where it is declared."""
         if not isinstance(body, FunctionType):
-            raise Fault.FORM(
-                f"rule set {self.ruleset}: {body!r} is not a plain function: write a rule as a "
-                "`def` or a `lambda`"
+            raise self.error(
+                Fault.FORM,
+                origin.line,
+                f"{body!r} is not a plain function: write a rule as a `def` or a `lambda`",
             )
         return body.__code__.co_filename, body.__code__.co_firstlineno
 
@@ -118,7 +120,7 @@ class Refusals:
             if [p.name for p in parameters_of(other)] != names:
                 raise self.error(
                     Fault.PARAMETERS,
-                    self.place_of(other),
+                    (other.__code__.co_filename, other.__code__.co_firstlineno),
                     "the functions for the partial derivatives of one rule take the same "
                     f"parameters, here ({', '.join(names)})",
                 )

@@ -95,7 +95,7 @@ class RuleSet:
 
         def declare(body: Any, origin: Origin) -> None:
             each: tuple[Any, ...] = body if type(body) is tuple else (body,)
-            place = self._refuse.place_of(each[0])
+            place = self._refuse.place_of(each[0], origin)
             parameters = parameters_of(each[0])
             self._refuse.not_one_by_one(parameters, place)
             takes_out = bool(parameters) and parameters[-1].name == "out"
@@ -288,9 +288,12 @@ class RuleSet:
         returns, not a `Tangent` of its fields.
         """
         if function not in (project, accumulate, zero, flatten):
-            raise Fault.FORM(
-                f"rule set {self.name}: `rule.method` is for `project`, `accumulate`, `zero` and "
-                f"`flatten`, and not for {name_of(function)}: a rule is declared by `rule(f)`"
+            given = name_of(function) if callable(function) else repr(function)
+            raise self._refuse.error(
+                Fault.FORM,
+                Origin(sys._getframe(2)).line,
+                "`rule.method` is for `project`, `accumulate`, `zero` and `flatten`, and not for "
+                f"{given}: a rule is declared by `rule(f)`",
             )
 
         def declare(body: Body, origin: Origin) -> None:
@@ -299,7 +302,7 @@ class RuleSet:
             if len(parameters) != due or any(p.kind not in POSITIONAL for p in parameters):
                 raise self._refuse.error(
                     Fault.PARAMETERS,
-                    self._refuse.place_of(body),
+                    self._refuse.place_of(body, origin),
                     f"a method of {name_of(function)} takes {due} argument{'s' * (due != 1)}",
                 )
             self._declare_body((function,), "method", body, origin)

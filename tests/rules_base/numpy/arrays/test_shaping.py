@@ -69,6 +69,7 @@ LAYOUTS = {
     "neither": np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1),
     "backwards": np.arange(24.0).reshape(2, 3, 4)[::-1].transpose(2, 0, 1),
     "part": FORTRAN[::2],
+    "broadcast": np.broadcast_to(np.arange(3.0)[:, None], (2, 3, 2)).transpose(2, 0, 1),
 }
 
 

@@ -7,7 +7,7 @@ from scipy.sparse import linalg as spl
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.sparse_systems import DATA, WHOLE, B, N, W, agrees, matrix
-from zygote_lite import DifferentiationError, gradient
+from zygote_lite import DifferentiationError, gradient, hvp
 
 
 def test_examples(example):
@@ -45,6 +45,12 @@ PROGRAMS = {
     "splu": factored,
     "factorized": lambda v: W @ spl.factorized(matrix(v))(B * v[0]),
 }
+
+
+def test_second_derivatives_of_a_solution_by_factors():
+    f, v, h = PROGRAMS["splu"], np.cos(DATA), 1e-5
+    slopes = [gradient(f, DATA + s * h * v)[0] for s in (1, -1)]
+    np.testing.assert_allclose(hvp(f)(DATA, v), (slopes[0] - slopes[1]) / (2 * h), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

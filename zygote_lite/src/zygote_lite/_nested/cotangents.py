@@ -11,9 +11,11 @@ import numpy as np
 from rulescore import Tangent, accumulate, project
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._cotangents.kinds import (
+    OBJECT,
     cotangent_like,
     entries_of,
     is_known_by_rule,
+    kind_of,
     tuple_like,
 )
 from zygote_lite._cotangents.registry import (
@@ -162,8 +164,11 @@ def _(tape: Tape, nodes: Nodes, x: Tangent, name: str, *default: Any) -> Traced 
 
 @handlers.desugared(accumulate, project, given=True)
 def _(f: Any, tape: Tape, nodes: tuple[NodeId, ...], a: Any, b: Any) -> Traced | None:
-    """Take the cotangents of containers and objects entry by entry, as the source of `f` does."""
-    if a is None or not isinstance(b, list | tuple | dict | Tangent):
+    """Take the cotangents of containers and objects entry by entry, as the source of `f` does.
+
+    It also finds how a rule set adds objects of its own, whose parts the sum may hold.
+    """
+    if a is None or (kind_of(b) != OBJECT and not isinstance(b, list | tuple | dict | Tangent)):
         return None
     return tape.function(nodes, f, (a, b), {})
 

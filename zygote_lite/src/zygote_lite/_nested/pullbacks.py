@@ -89,10 +89,11 @@ def back_of_linear(
 
 
 def back_of_general(
-    outer: Tape, pullback: Any, at_back: Any, y: Any, operands: tuple[Any, ...],
+    outer: Tape, rule: Any, pullback: Any, at_back: Any, y: Any, operands: tuple[Any, ...],
     needed: tuple[bool, ...],
 ) -> Any:  # fmt: skip
     """Return the pullback of a rule with a body; `operands` are the function and arguments."""
+    of_body = slice(rule.kind != "instance", None)
 
     def general_back(dy: Any) -> tuple[Any, ...]:
         dy = take(y, dy, operands)
@@ -100,10 +101,16 @@ def back_of_general(
             return (None,) * len(operands)
         value, node = unbox(dy, outer)
         if type(pullback) is tuple:
-            boxed = _parts(outer, pullback, at_back, needed, value, node)
+            given = _parts(outer, pullback, at_back, needed[of_body], value, node)
+            found: Any = tuple([d for d, _ in given])
+            boxed: Any = tuple([None if d is None else box(d, at, outer) for d, at in given])
         else:
-            boxed = box(*outer.call((at_back, node), pullback, value), outer)
-        boxed = boxed if len(needed) == len(operands) else (None, *boxed)
+            found, at = outer.call((at_back, node), pullback, value)
+            boxed = box(found, at, outer)
+        misfit = rule.misfit(found, operands[of_body])
+        if misfit is not None:
+            raise misfit
+        boxed = boxed if rule.kind == "instance" else (None, *boxed)
         store = current_store()
         return tuple([store.add(x, d) for x, d in zip(operands, boxed, strict=False)])
 
@@ -112,17 +119,17 @@ def back_of_general(
 
 def _parts(
     outer: Tape, parts: tuple[Any, ...], at: Any, needed: tuple[bool, ...], value: Any, node: Any
-) -> tuple[Any, ...]:
-    """Return the boxed cotangents that the parts of a pullback give, where they are needed."""
+) -> list[tuple[Any, Any]]:
+    """Return the cotangents that the parts of a pullback give, with their nodes, where needed."""
     if len(parts) == 2 and type(parts[1]) is tuple:  # what the parts share comes first
         shared, at_shared = outer.call((None, at, None), operator.getitem, parts, 0)
         value, node = outer.call((at_shared, node), shared, value)
         parts, at = outer.call((None, at, None), operator.getitem, parts, 1)
-    found: list[Any] = []
-    for i, is_needed in zip(range(len(parts)), needed, strict=False):
+    found: list[tuple[Any, Any]] = []
+    for i in range(len(parts)):
         part, at_part = outer.call((None, at, None), operator.getitem, parts, i)
-        if part is None or not is_needed:
-            found.append(None)
+        if part is None or not any(needed[i : i + 1]):
+            found.append((None, None))
         else:
-            found.append(box(*outer.call((at_part, node), part, value), outer))
-    return tuple(found)
+            found.append(outer.call((at_part, node), part, value))
+    return found

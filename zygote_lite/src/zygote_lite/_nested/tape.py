@@ -28,7 +28,15 @@ from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box, inner_of, outer_of, pair
 from zygote_lite._nested.pullbacks import back_of_general, back_of_linear, back_of_scalar
 from zygote_lite._numpy.writes import add_at, check_kinds, read_copy, winning, write_array
-from zygote_lite._tape.rules import naming_line, needed_of, plan_rule, pull_text, raise_refusal
+from zygote_lite._tape.generators import values_of
+from zygote_lite._tape.rules import (
+    naming_line,
+    needed_of,
+    plan_rule,
+    pull_text,
+    raise_failure,
+    raise_refusal,
+)
 from zygote_lite._tape.tape import Tape, handed_in
 from zygote_lite.errors import Fault
 
@@ -206,6 +214,7 @@ class NestedTape(Tape):
         inner = (inner_of(nodes)[0], *inner_of(operands))
         needed = needed_of(inner, (f, *arguments), rule)
         if rule.kind == "constant":
+            xs, kws = tuple(map(values_of, xs)), {name: values_of(x) for name, x in kws.items()}
             y, node = self.outer.call(outer_of(nodes), f, *xs, **kws)
             if not is_text(y):
                 return y, pair(None, node)
@@ -228,11 +237,12 @@ class NestedTape(Tape):
                 result, both = self.outer.call(flags, rule.body, *given, **options)
             except NotImplementedError as error:
                 raise_refusal(error, rule, f, arguments, options)
+            except np.linalg.LinAlgError as error:
+                raise_failure(error, f)
+                raise
             y, node = self.outer.call((None, both, None), operator.getitem, result, 0)
             pullback, at_back = self.outer.call((None, both, None), operator.getitem, result, 1)
-            if rule.kind == "general":
-                needed = needed[1:]
-            back = back_of_general(self.outer, pullback, at_back, y, (f, *arguments), needed)
+            back = back_of_general(self.outer, rule, pullback, at_back, y, (f, *arguments), needed)
         if rule.may_raise and rule.kind != "constant":
             back = naming_line(f, back)
         if is_text(y):  # the outer tape may not know that it is active

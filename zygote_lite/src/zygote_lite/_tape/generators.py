@@ -4,6 +4,7 @@ import dis
 import functools
 import sys
 import types
+from collections.abc import Generator
 from typing import Any
 
 from zygote_lite._activity.marks import mark_new
@@ -123,7 +124,25 @@ class Generated:
         y, node = self.step()
         if node is None and not reaches_active(y):
             return y
-        raise RuntimeError("a generator through which a gradient passes was iterated from outside")
+        raise Fault.ITERATOR(
+            f"{where()}: code that is not recorded iterates over an iterator (of "
+            f"{self.kind.__name__}) through which a gradient passes: make a list of it first"
+        )
+
+
+def values_of(x: Any) -> Any:
+    """Return what code without a gradient iterates over: a plain generator for a recorded one."""
+    return _plain_generator(x) if type(x) is Generated else x
+
+
+def _plain_generator(generated: Generated) -> Generator[Any, Any, Any]:
+    sent: Any = None
+    while True:
+        try:
+            y, _ = generated.step((sent, None))
+        except StopIteration as stop:
+            return stop.value
+        sent = yield y
 
 
 def refuse_iterator(f: Any, y: Any) -> None:

@@ -51,6 +51,7 @@ from zygote_lite._tape.advice import (
     rule_to_paste,
     what_to_do,
 )
+from zygote_lite._tape.generators import Generated
 from zygote_lite.errors import DifferentiationError, Fault
 
 
@@ -102,12 +103,12 @@ def refusal(
         return read_refusal(f, xs)
     if type(f).__module__ == "_json":  # all that Python's own readers of JSON end in
         return text_refusal(json.loads, xs[:1])
-    named = [f"{name}={type(x).__name__}" for name, x in (kws or {}).items()]
-    given = ", ".join([*(type(x).__name__ for x in xs), *named])
+    named = [f"{name}={_type_meant(x).__name__}" for name, x in (kws or {}).items()]
+    given = ", ".join([*(_type_meant(x).__name__ for x in xs), *named])
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
         return text_refusal(f, xs)
     for x in (*xs, *(kws or {}).values(), f):
-        kind = x if isinstance(x, type) else type(x)
+        kind = x if isinstance(x, type) else _type_meant(x)
         instead = instead_of(x)
         if instead is not None and x is not array.array:
             return Fault.HOLDER(
@@ -160,6 +161,10 @@ def refusal(
         (f, xs, kws or {}),
         returns,
     )
+
+
+def _type_meant(x: Any) -> type:
+    return x.kind if isinstance(x, Generated) else type(x)
 
 
 def read_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:

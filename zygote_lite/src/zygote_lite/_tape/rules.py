@@ -1,11 +1,12 @@
 """A call by its rule: which rule answers, with which arguments and options, and its pullback."""
 
+import traceback
 import types
 from typing import Any, NoReturn
 
 import numpy as np
 
-from rulescore import find_rule
+from rulescore import find_rule, plugins
 from rulescore.faults import with_cells
 from zygote_lite._activity.activity import (
     holds_text,
@@ -20,6 +21,7 @@ from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_p
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.places import name_of, noted_place, told_place, where
 from zygote_lite._tape.arguments import moved, positional_run, takes_out
+from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
 from zygote_lite.errors import Fault, NoRuleError
 
@@ -44,7 +46,8 @@ def apply_rule(
     if through_text is not None:
         return through_text
     if rule.kind == "constant":
-        y = (f if callable(f) else rule.primal)(*xs, **kws)  # such as a property
+        given = {name: values_of(x) for name, x in kws.items()}
+        y = (f if callable(f) else rule.primal)(*map(values_of, xs), **given)  # such as a property
         return y, text_pullback(y, len(flags)) if is_text(y) else no_pullback(len(flags))
     y, back = _apply(rule, f, arguments, options)
     if None in flags[1:] or rule.refuses:
@@ -86,6 +89,21 @@ def _apply(
         return applied
     except NotImplementedError as error:
         raise_refusal(error, rule, f, arguments, options)
+    except np.linalg.LinAlgError as error:
+        raise_failure(error, f)
+        raise
+
+
+def raise_failure(error: np.linalg.LinAlgError, f: Any) -> None:
+    """Raise what a rule raised in a call, with the place, unless the function itself raised it.
+
+    It is of the rule where a package of rules raises it.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    if any(package == plugin.name for plugin in plugins()):
+        told = f"{where()}: the rule for {name_of(f)} failed: {error}"
+        raise Fault.RULE_FAILED(told, np.linalg.LinAlgError) from error
 
 
 def raise_refusal(

@@ -1,6 +1,7 @@
 """Shape and order of arrays: the same entries elsewhere, and the pullback moves them back."""
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from rules_base.numpy.arrays.indexing import from_positions
 from rules_base.shared.axes import reshaped, shape_of
@@ -51,15 +52,15 @@ def order_of(x, order):
 
 def places_in_memory(x):
     """Return where the entries of `x` stand among all, as they follow each other in memory."""
-    strides = getattr(x, "strides", ())  # a Python number has none
-    if any(stride == 0 and n > 1 for n, stride in zip(np.shape(x), strides, strict=True)):
-        raise NotImplementedError(
-            'the order "K" of an array whose entries share memory (as after broadcasting) has no '
-            "rule: copy it, or name another order"
-        )
-    places = np.empty_like(x, dtype=np.intp)  # with its axes in the order of those of `x`
-    places[...] = np.reshape(np.arange(places.size), places.shape)
-    return np.ravel(places, "K")
+    shape = np.shape(x)
+    strides = [abs(stride) for stride in getattr(x, "strides", ())]  # a Python number has none
+    ends = as_strided(np.empty(1), [min(n, 2) for n in shape], strides)  # never read
+    axes: list[int] = []  # the quickest first
+    steps = np.nditer(ends, ["multi_index", "zerosize_ok"], order="K")
+    for _ in steps:
+        axes += [axis for axis, i in enumerate(steps.multi_index) if i and axis not in axes]
+    axes += [axis for axis in range(len(shape)) if axis not in axes]
+    return np.transpose(np.reshape(np.arange(np.size(x)), shape), axes[::-1]).ravel()
 
 
 def in_shape_of(dx, x, y, order):

@@ -129,7 +129,7 @@ def _(lu: spl.SuperLU, rhs: Dense, trans="N"):
     x = lu.solve(rhs, trans)
 
     def adjoint_solution(dy):
-        dy = np.asarray(dy, lu.U.dtype)
+        dy = np.asarray(dy, x.dtype)
         if trans == "T":
             return np.conj(lu.solve(np.conj(dy)))
         return lu.solve(dy, "H" if trans == "N" else "N")
