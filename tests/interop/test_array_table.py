@@ -15,12 +15,6 @@ def test_the_page_has_the_table():
     assert arrays.written(text) == text, "write it anew: python -m tests.interop.array_table"
 
 
-@pytest.mark.parametrize("name", arrays.REFUSED)
-def test_others_are_refused(name):
-    f = arrays.OPERATIONS["`np.concatenate`"]
-    assert arrays.outcome(f, arrays.REFUSED[name]) == "refused"
-
-
 def test_a_subscript_of_a_sparse_array_is_refused_in_words():
     x = arrays.LIBRARIES["pydata sparse"](arrays.X)
     with pytest.raises(NotImplementedError, match=r"subscript of a COO.*np\.where"):

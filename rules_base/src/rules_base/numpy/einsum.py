@@ -7,7 +7,7 @@ from string import ascii_letters
 import numpy as np
 
 from rules_base.shared.axes import on_the_diagonal
-from rules_base.shared.matrices import ArrayLike, as_array, conjugate
+from rules_base.shared.matrices import ArrayLike, as_array, conjugate, zero_filled
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.einsum", may_raise=False)
@@ -149,7 +149,7 @@ def plans_for(subscripts, shapes):
 def operand_cotangent(dy, others, plan, shape, optimize):
     """Return the cotangent of one operand of the given shape."""
     subscripts, stretched, diagonals = plan
-    dx = np.einsum(subscripts, dy, *others, optimize=optimize)
+    dx = np.einsum(subscripts, zero_filled(dy), *others, optimize=optimize)
     if stretched is None:
         return dx
     dx = np.broadcast_to(np.reshape(dx, stretched), shape)

@@ -6,6 +6,7 @@ import numpy as np
 
 from rules_base.shared.axes import conjugate
 from rules_base.shared.batches import require_equal
+from rules_base.shared.matrices import zero_filled
 from rulescore import Array, Numeric, RuleSet, project
 from rulescore.batching import aligned
 
@@ -25,6 +26,7 @@ def _(a: Array, b: Array):
 
 def matmul_left(dy, a, b):
     """Return the cotangent of `a` in `a @ b`, before batch axes are summed."""
+    dy = zero_filled(dy)
     if b.dtype.kind == "c":
         b = conjugate(b)
     if a.ndim == 2 and b.ndim == 2:
@@ -41,6 +43,7 @@ def matmul_left(dy, a, b):
 
 def matmul_right(dy, a, b):
     """Return the cotangent of `b` in `a @ b`, before batch axes are summed."""
+    dy = zero_filled(dy)
     if a.dtype.kind == "c":
         a = conjugate(a)
     if a.ndim == 2 and b.ndim == 2:

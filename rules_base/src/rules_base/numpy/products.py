@@ -7,7 +7,7 @@ import numpy as np
 from rules_base.numpy.matmul import matmul_left, matmul_right
 from rules_base.shared.batches import flat, require_equal
 from rules_base.shared.forward import bilinear
-from rules_base.shared.matrices import ArrayLike, adjoint, as_array, conjugate
+from rules_base.shared.matrices import ArrayLike, adjoint, as_array, conjugate, zero_filled
 from rulescore import Array, Numeric, RuleSet, project
 from rulescore.batching import aligned
 
@@ -102,14 +102,14 @@ def tensordot_left(dy, a, b, axes):
     product are brought back to where they come from.
     """
     of_dy, of_b, order = tensordot_plan(summed_axes(a, b, axes), np.ndim(a), np.ndim(b))[0]
-    da = np.tensordot(dy, conjugate(as_array(b)), (of_dy, of_b))
+    da = np.tensordot(zero_filled(dy), conjugate(as_array(b)), (of_dy, of_b))
     return project(np.transpose(da, order), a)
 
 
 def tensordot_right(dy, a, b, axes):
     """Return the cotangent of `b` in `np.tensordot(a, b, axes)`."""
     of_a, of_dy, order = tensordot_plan(summed_axes(a, b, axes), np.ndim(a), np.ndim(b))[1]
-    db = np.tensordot(conjugate(as_array(a)), dy, (of_a, of_dy))
+    db = np.tensordot(conjugate(as_array(a)), zero_filled(dy), (of_a, of_dy))
     return project(np.transpose(db, order), b)
 
 

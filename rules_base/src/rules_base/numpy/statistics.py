@@ -23,9 +23,8 @@ def _(
     where=None,
     mean=None,
 ):
-    plain = correction is None and where is None and mean is None
-    more = {} if plain else given(correction=correction, where=where, mean=mean)
-    y = np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+    more = options_of(ddof, dtype=dtype, correction=correction, where=where, mean=mean)
+    y = np.var(x, axis=axis, keepdims=keepdims, **more)
 
     def pullback(dy):
         if dtype is not None and truncates(x, dtype):
@@ -50,9 +49,8 @@ def _(
     where=None,
     mean=None,
 ):
-    plain = correction is None and where is None and mean is None
-    more = {} if plain else given(correction=correction, where=where, mean=mean)
-    y = np.std(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+    more = options_of(ddof, dtype=dtype, correction=correction, where=where, mean=mean)
+    y = np.std(x, axis=axis, keepdims=keepdims, **more)
 
     def pullback(dy):
         if dtype is not None and truncates(x, dtype):
@@ -77,12 +75,14 @@ def _(
     where=None,
     mean=None,
 ):
-    more = given(correction=correction, where=where, mean=mean)
-    y = np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+    more = options_of(ddof, dtype=dtype, correction=correction, where=where, mean=mean)
+    y = np.var(x, axis=axis, keepdims=keepdims, **more)
 
     def pushforward(dx):
         dvar = np.ones_like(y)
-        return variance_forward(dx, dvar, y, x, axis, dtype, ddof, keepdims, **more)
+        return variance_forward(
+            dx, dvar, y, x, axis, dtype, ddof, keepdims, correction, where, mean
+        )
 
     return y, pushforward
 
@@ -99,14 +99,21 @@ def _(
     where=None,
     mean=None,
 ):
-    more = given(correction=correction, where=where, mean=mean)
-    y = np.std(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+    more = options_of(ddof, dtype=dtype, correction=correction, where=where, mean=mean)
+    y = np.std(x, axis=axis, keepdims=keepdims, **more)
 
     def pushforward(dx):
         dvar = 1 / (2 * y + (y == 0))
-        return variance_forward(dx, dvar, y, x, axis, dtype, ddof, keepdims, **more)
+        return variance_forward(
+            dx, dvar, y, x, axis, dtype, ddof, keepdims, correction, where, mean
+        )
 
     return y, pushforward
+
+
+def options_of(ddof, **options):
+    """Return the options of a variance that were given: few libraries know `ddof`."""
+    return given(ddof=ddof or None, **options)
 
 
 def variance_forward(

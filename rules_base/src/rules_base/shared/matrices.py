@@ -19,6 +19,17 @@ def conjugate(x):
     return np.conj(x) if x.dtype.kind == "c" else x  # some libraries lack `np.iscomplexobj`
 
 
+def zero_filled(dy):
+    """Return a cotangent as products of its library take it.
+
+    An array of pydata sparse has a value for all entries that it does not store, such as 1 for a
+    cotangent of ones. Its products need 0, so such an array is stored in whole.
+    """
+    if type(dy) is np.ndarray or not getattr(dy, "fill_value", 0):
+        return dy
+    return type(dy).from_numpy(dy.todense(), fill_value=0)
+
+
 def adjoint(a):
     """Return the conjugate transposes of a stack of matrices, not copied where they are real."""
     return np.swapaxes(conjugate(a), -1, -2)
