@@ -13,18 +13,20 @@ __version__ = "0.1.0"
 __tracebackhide__ = True  # a rule runs in place of its function: see the README of rulescore
 
 
-def numpy(f: Any) -> Any:
+def numpy(f: Any, *, copy: bool = True) -> Any:
     """Return a function of NumPy arrays that calls a function of JAX.
 
     Arguments:
         f: a function of JAX's arrays, such as `jax.jit` returns. Arrays and floats reach it as
             arrays of JAX, also those in trees that JAX knows. It returns arrays, or trees of them.
+        copy: whether values are copies, which may be written into, or read-only views of the memory
+            of JAX's arrays.
 
-    The values are writable NumPy arrays. Keyword arguments are options, which have no gradient.
+    Keyword arguments are options, which have no gradient.
     """
     from rules_jax.calls import Numpy
 
-    return Numpy(f)
+    return Numpy(f, copy)
 
 
 @hookimpl

@@ -19,12 +19,14 @@ class Numpy(Foreign):
 
     Arguments:
         f: the function of JAX's arrays.
+        copy: as for `rules_jax.numpy`.
     """
 
-    def __init__(self, f):
+    def __init__(self, f, copy=True):
         if not callable(f):
             raise TypeError(f"expected a function of arrays of JAX, found {type(f).__name__}")
         super().__init__(f)
+        self.copy = copy
 
     def run(self, *xs, **options):
         """Return the value on arrays, as arrays."""
@@ -131,7 +133,7 @@ def array_of(x):
 
 
 def values(call, y):
-    """Return the arrays of a value as arrays of NumPy that can be written into."""
+    """Return the arrays of a value as arrays of NumPy, or as read-only views of their memory."""
     return jax.tree.map(lambda leaf: number_of(call, leaf), y)
 
 
@@ -144,7 +146,8 @@ def number_of(call, leaf):
             f"{call.name} returns a {type(leaf).__name__}, and a gradient passes through "
             "arrays alone: return arrays, or trees of them"
         )
-    return np.array(leaf)[()]
+    array = np.array(leaf, copy=True if call.copy or not isinstance(leaf, jax.Array) else None)
+    return array if array.ndim else array[()]
 
 
 def is_inexact(x):

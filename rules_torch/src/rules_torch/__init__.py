@@ -13,20 +13,23 @@ __version__ = "0.1.0"
 __tracebackhide__ = True  # a rule runs in place of its function: see the README of rulescore
 
 
-def numpy(f: Any) -> Any:
+def numpy(f: Any, *, copy: bool | None = None) -> Any:
     """Return a function of NumPy arrays that calls a function of PyTorch.
 
     Arguments:
         f: a `torch.nn.Module`, or a function of tensors. Arrays and floats reach it as tensors,
             also those in tuples, lists and dicts. It returns tensors, or such trees of them.
+        copy: whether the function gets copies, which it may write into, or tensors that share the
+            memory of the arrays, which it must not write into: it raises `RuntimeError` then. By
+            default functions of PyTorch, and modules that are made of its layers alone, share the
+            memory, if they are given arrays and numbers; all others get copies.
 
-    The function gets copies, which it may write into. The cotangent of a module is a `Tangent` of
-    its parameters, as arrays, by the names of `named_parameters`; a parameter that needs no
-    gradient has `None`.
+    The cotangent of a module is a `Tangent` of its parameters, as arrays, by the names of
+    `named_parameters`; a parameter that needs no gradient has `None`.
     """
     from rules_torch.calls import Numpy
 
-    return Numpy(f)
+    return Numpy(f, copy)
 
 
 @hookimpl

@@ -2,12 +2,12 @@
 
 from itertools import chain
 
-import numpy as np
 import torch
 from torch.nn.modules.batchnorm import _NormBase
 from torch.utils import _pytree as pytree
 
 import rules_torch
+from rules_torch.memory import taken, tensor_of, writes_nothing
 from rulescore import RuleSet, Tangent, project
 from rulescore.interop import foreign
 from rulescore.interop.foreign import Foreign, is_number, leaves_along, rebuilt_like
@@ -20,12 +20,14 @@ class Numpy(Foreign):
 
     Arguments:
         f: the module, or the function of tensors.
+        copy: as for `rules_torch.numpy`.
     """
 
-    def __init__(self, f):
+    def __init__(self, f, copy=None):
         if not callable(f):
             raise TypeError(f"expected a module or a function of tensors, found {type(f).__name__}")
         super().__init__(f)
+        self.copy = copy
 
     @property
     def name(self):
@@ -34,8 +36,10 @@ class Numpy(Foreign):
 
     def run(self, *xs, **options):
         """Return the value on arrays, as arrays."""
-        _, y = called(self.f, xs, options, False)
-        return values(self, y)
+        given, leaves, structure = called(self, xs, options, False)
+        value = values(self, leaves, structure)
+        del given  # held till here: a value that is an argument has another holder
+        return value
 
     def record(self, *xs, **options):
         """Return the value, its pullback, and why arguments have no cotangent."""
@@ -48,13 +52,13 @@ class Numpy(Foreign):
         is_module = isinstance(self.f, torch.nn.Module)
         buffers = [*self.f.buffers()] if is_module else []  # held, so that no other has their place
         before = versions(buffers)
-        given, y = called(self.f, xs, options, True)
+        given, leaves, structure = called(self, xs, options, True)
         if is_module and before != versions(self.f.buffers()):
             raise RuntimeError(f"{self.name} writes its buffers: call `module.eval()`")
-        value = values(self, y)
+        value = values(self, [*leaves], structure, 1)
         operands = [Parameters(self.f) if is_module else None, *map(Argument, xs, given)]
         why = foreign.reasons(self, "PyTorch", xs, pytree.tree_leaves, is_module)
-        return value, Backward(operands, pytree.tree_leaves(y), value), why
+        return value, Backward(operands, leaves, value), why
 
     def __repr__(self):
         return f"rules_torch.numpy({self.f!r})"
@@ -92,8 +96,8 @@ class Backward(foreign.Backward, Numpy):
         dys = leaves_along(self.value, dy)
         tensors = self.tensors_of(dys)
         found = self.pulled([None if t is None else t.requires_grad_() for t in tensors], at, True)
-        value = self.cotangents(found)
         outputs = [t for ts in found for t in ts or [None]]
+        value = self.cotangents(found, 1)
         operands = [None, Cotangent(self.value, dys, tensors), *self.operands]
         why = tuple(["" if operand is None else None for operand in operands])
         return value, Backward(operands, outputs, value), why
@@ -129,11 +133,13 @@ class Backward(foreign.Backward, Numpy):
             for operand in chosen
         ]
 
-    def cotangents(self, found):
-        """Return the cotangents of the operands, as arrays."""
+    def cotangents(self, found, more=0):
+        """Return the cotangents of the operands, as arrays; the lists are used up."""
         return tuple(
             [
-                None if ts is None else operand.cotangent([*map(as_array, ts)])
+                None
+                if ts is None
+                else operand.cotangent([taken(ts, i, more) for i in range(len(ts))])
                 for operand, ts in zip(self.operands, found, strict=True)
             ]
         )
@@ -191,25 +197,37 @@ def is_moving(t):
     return t is not None and t.requires_grad
 
 
-def called(f, xs, options, recording):
-    """Return the tensors of each argument in PyTorch's graph, and the value on copies of them.
+def called(call, xs, options, recording):
+    """Return the tensors of each argument in PyTorch's graph, and the leaves of the value.
 
-    The graph has copies, because an array may be overwritten before its cotangent is asked for, and
-    the function may write into its arguments.
+    They are handed over as copies where the function may write into its arguments.
     """
     given = [[tensor_of(x) if is_number(x) else None for x in pytree.tree_leaves(x)] for x in xs]
+    copy = call.copy
+    if copy is None:
+        is_plain = not options and all(t is not None for t in chain(*given))
+        copy = not (is_plain and writes_nothing(call.f))
     if recording:
         for t in chain(*given):
             if t is not None and (t.is_floating_point() or t.is_complex()):
                 t.requires_grad_()
-    handed = [as_handed(x, ts) for x, ts in zip(xs, given, strict=True)]
-    return given, f(*handed, **pytree.tree_map(option_of, options))
+    handed = [as_handed(x, ts, copy) for x, ts in zip(xs, given, strict=True)]
+    found = pytree.tree_flatten(call.f(*handed, **pytree.tree_map(option_of, options)))
+    if not copy and any(t._version for t in chain(*given) if t is not None):
+        raise RuntimeError(
+            f"{call.name} has written into an array that it was given: let it have copies, by "
+            "`rules_torch.numpy(f, copy=True)`"
+        )
+    return given, *found
 
 
-def as_handed(x, tensors):
-    """Return an argument with copies of tensors in the place of its arrays and numbers."""
+def as_handed(x, tensors, copy):
+    """Return an argument with tensors, or copies of them, in the place of arrays and numbers."""
     leaves, structure = pytree.tree_flatten(x)
-    handed = [leaf if t is None else t.clone() for leaf, t in zip(leaves, tensors, strict=True)]
+    handed = [
+        leaf if t is None else t.clone() if copy else t
+        for leaf, t in zip(leaves, tensors, strict=True)
+    ]
     return pytree.tree_unflatten(handed, structure)
 
 
@@ -218,45 +236,23 @@ def option_of(x):
     return tensor_of(x).clone() if is_number(x) else x
 
 
-def tensor_of(x):
-    """Return an array or number as a tensor, which shares the memory of an array if it can."""
-    if not isinstance(x, np.ndarray):
-        return torch.tensor(x) if isinstance(x, np.generic) else number_of(x)
-    if type(x) is not np.ndarray:
-        raise TypeError(f"PyTorch is given plain arrays, and no {type(x).__name__}")
-    if not x.flags.writeable or any(step < 0 for step in x.strides):
-        x = x.copy()  # PyTorch warns of read-only memory, and has no negative strides
-    return torch.from_numpy(x)
+def values(call, leaves, structure, more=0):
+    """Return the leaves of a value as arrays, in its structure; their list is used up."""
+    found = [array_of(call, leaves, i, more) for i in range(len(leaves))]
+    return pytree.tree_unflatten(found, structure)
 
 
-def number_of(x):
-    """Return a number of Python as a tensor, which as such leaves others their precision."""
-    return torch.tensor(x, dtype=torch.complex128 if isinstance(x, complex) else torch.float64)
-
-
-def values(call, y):
-    """Return the tensors of a value as arrays, which nobody else holds."""
-    return pytree.tree_map(lambda t: array_of(call, t), y)
-
-
-def array_of(call, t):
-    """Return a leaf of a value as an array or number of NumPy.
-
-    It is a copy: the tensor may be an argument, a parameter, or a view of one.
-    """
-    if t is None or isinstance(t, bool | int | str):
-        return t
-    if not isinstance(t, torch.Tensor):
+def array_of(call, leaves, i, more):
+    """Return a leaf of a value as an array or number of NumPy."""
+    if leaves[i] is None or isinstance(leaves[i], bool | int | str):
+        return leaves[i]
+    if not isinstance(leaves[i], torch.Tensor):
         raise TypeError(
-            f"{call.name} returns a {type(t).__name__}, and a gradient passes through tensors "
-            "alone: return tensors, or trees of them"
+            f"{call.name} returns a {type(leaves[i]).__name__}, and a gradient passes through "
+            "tensors alone: return tensors, or trees of them"
         )
-    return as_array(t)[()]
-
-
-def as_array(t):
-    """Return a tensor as an array that nobody else holds."""
-    return None if t is None else t.numpy(force=True).copy()
+    array = taken(leaves, i, more)
+    return array if array.ndim else array[()]
 
 
 def versions(buffers):

@@ -14,7 +14,10 @@ from rulescore._declaring.ruleset import RuleSet
 from rulescore._project import project, sequence_like
 from rulescore._tangent import Tangent
 
-__all__ = ["Foreign", "Backward", "declare", "leaves_along", "rebuilt_like", "reasons", "is_number"]
+__all__ = [
+    "Foreign", "Backward", "Memory", "declare", "leaves_along", "rebuilt_like", "reasons",
+    "is_number",
+]  # fmt: skip
 Order = Callable[[dict[Any, Any]], Iterable[Any]]
 Leaves = Callable[[Any], Iterable[Any]]
 
@@ -58,6 +61,21 @@ class Backward(Foreign):
     belongs to one call of a pullback. It keeps cotangents, by their indices, that were computed
     along with another.
     """
+
+
+class Memory:
+    """Memory of a host that one array has for itself: `np.asarray` of it is that array.
+
+    An AD may follow writes into it, as into memory of NumPy's own.
+
+    Arguments:
+        array: an array whose memory nobody else reads or writes.
+    """
+
+    is_owned = True
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.__array_interface__ = array, array.__array_interface__
 
 
 def declare(rule: RuleSet, kind: type, record: Callable[..., Any]) -> None:

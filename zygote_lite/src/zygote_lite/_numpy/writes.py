@@ -117,10 +117,11 @@ def _names_entries(part: Any) -> bool:
 
 def check_kinds(x: Any, value: Any, active: bool) -> None:
     """Refuse a write into memory or an array that no gradient can be followed through."""
-    if owner_of(x).base is not None:
+    buffer = owner_of(x).base
+    if buffer is not None and not getattr(buffer, "is_owned", False):
         raise Fault.MEMORY(
             f"{where()}: a write into memory that NumPy does not own (of a "
-            f"{type(owner_of(x).base).__name__}) cannot be differentiated; write into a copy"
+            f"{type(buffer).__name__}) cannot be differentiated; write into a copy"
         )
     if x.dtype.kind in "OV":
         raise Fault.DTYPE(
