@@ -110,14 +110,18 @@ def older_core(session):
 
 @nox.session(tags=["matrix"])
 def workflows(session):
-    """Check the workflows, those of this repository and that of a new plugin, by their schema."""
-    session.install("check-jsonschema", "./rulescore")
+    """Check the workflows, those of this repository and that of a new plugin.
+
+    Their schema says whether they can be read, and zizmor whether they give away rights or secrets.
+    """
+    session.install("check-jsonschema", "zizmor", "./rulescore")
     folder = Path(session.create_tmp())
     shutil.rmtree(folder / NEW, ignore_errors=True)
     session.run("python", "-m", "rulescore", "new", NEW, "--for", "math", "--in", str(folder))
     places = (Path(".github/workflows"), folder / NEW / ".github/workflows")
     found = [str(path) for place in places for path in place.glob("*.yml")]
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *found)
+    session.run("zizmor", "--offline", "--no-progress", "--config", ".github/zizmor.yml", *found)
 
 
 @nox.session(tags=["matrix"])
