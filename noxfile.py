@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import nox
@@ -133,6 +135,9 @@ def packages(session):
     for name in [*DISTRIBUTIONS, *OF_HOSTS]:
         session.run("python", "-m", "build", "-n", "-o", str(built), name)
     session.run("twine", "check", "--strict", *map(str, built.iterdir()))
+    for path in built.iterdir():
+        if lacking := {"LICENSE", "py.typed"} - files_in(path):
+            session.error(f"{path.name} has no {' and no '.join(sorted(lacking))}")
     wheels = {path.name.partition("-")[0]: str(path) for path in built.glob("*.whl")}
     session.run("check-wheel-contents", *wheels.values())
     own, *_ = [wheels.pop(name) for name in ["zygote_lite", *OF_HOSTS]]
@@ -142,6 +147,17 @@ def packages(session):
     session.install("pytest>=9", "pytest-xdist", "hypothesis")
     ask_which_rules_answer(session, MATRIX["all"])
     session.run("pytest", "tests/zygote_lite/promises")
+
+
+def files_in(archive):
+    """Return the names of the files in a wheel or an sdist, without their folders."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as wheel:
+            paths = wheel.namelist()
+    else:
+        with tarfile.open(archive) as sdist:
+            paths = sdist.getnames()
+    return {path.rpartition("/")[2] for path in paths}
 
 
 @nox.session(tags=["matrix"])

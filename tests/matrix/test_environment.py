@@ -118,12 +118,13 @@ def test_an_engine_without_rules_says_which_plugin_to_install():
     from zygote_lite import gradient
 
     def f(x):
-        return math.sin(x) * 2
+        return x**2
 
     if "rules_base" in EXPECTED:
-        assert gradient(f, 0.6) == pytest.approx((2 * math.cos(0.6),))
+        assert gradient(f, 0.6) == pytest.approx((1.2,))
     else:
-        with pytest.raises(Exception, match=r"sin .* no rule .* install rules_base"):
+        advice = r'pow .* no rule .* install rules_base, or pip install "zygote_lite\[all\]"'
+        with pytest.raises(Exception, match=advice):
             gradient(f, 0.6)
 
 
