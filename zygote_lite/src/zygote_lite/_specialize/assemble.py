@@ -130,7 +130,10 @@ def written(
     writer.block(forward)
     values = [] if result is None else [writer.expression(result)]
     if parameter is not None:
-        _begin_pullback(writer, parameter, inner, values, kept)
+        shadows = builder.shadows  # of what a function that calls itself is given
+        own = not inner or shadows is None or shadows in builder.definitions
+        given_too = [] if own or shadows is None else [shadows.name]
+        _begin_pullback(writer, parameter, inner, values, kept, given_too)
     _rename(writer, forward, outside, result)
     if builder.poles and reverse and not compiled:
         writer.line('with np.errstate(all="ignore"):')
@@ -181,18 +184,21 @@ def _run_passes(
 
 
 def _begin_pullback(
-    writer: Writer, parameter: Value, inner: str, values: list[str], kept: list[str]
-) -> None:
+    writer: Writer, parameter: Value, inner: str, values: list[str], kept: list[str],
+    more: list[str],
+) -> None:  # fmt: skip
     """Write the first lines of the pullback: a closure, or the function `inner` beside the first.
 
-    The closure reads the residuals (`kept`) from the function around it; `inner` is given them.
+    The closure reads the residuals (`kept`) from the function around it; `inner` is given them,
+    and `more`.
     """
     if inner:
         those = f"({', '.join(kept)}{',' * (len(kept) == 1)})"
         residuals = writer.namer("kept")
         writer.line(f"return {values[0]}, {those}")
         writer.depth = 0
-        writer.line("", f"def {inner}({residuals}, {parameter.name}):")
+        given = ", ".join([residuals, parameter.name, *more])
+        writer.line("", f"def {inner}({given}):")
         writer.depth = 1
         writer.line(f"{those} = {residuals}")
         return

@@ -21,6 +21,7 @@ from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.iteration.rows import refuse_changed_rows
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
+from zygote_lite._specialize.infer.recursion import refuse_changed_functions
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.infer.writes import own_arguments
 from zygote_lite._specialize.recursion import define_recursive
@@ -48,7 +49,7 @@ _MOST_GUESSES = 60  # branches that are taken as the samples take them
 MOST_RECURSIVE = 3  # functions that call themselves
 _MODULES = {"np", "math"}  # what the code names so
 _NEVER_HELD = {
-    NotSupported.STATEMENT, NotSupported.RECURSION, NotSupported.NO_PYTHON_FUNCTION,
+    NotSupported.STATEMENT, NotSupported.NO_PYTHON_FUNCTION,
     NotSupported.NAMES, NotSupported.SECOND_ORDER, NotSupported.RULE_FORM, Unsound.CLASS,
     Unsound.OWN_RULE, Unsound.COMPUTED_ATTRIBUTE, Unsound.REPLACED,
 }  # fmt: skip
@@ -230,6 +231,7 @@ def _with_own(
         )  # fmt: skip
     settle_attributes(builder)
     settle_changes(builder)
+    refuse_changed_functions(builder.out)
     _differentiated.complete(builder, arguments)
     forward = builder.out
     value = float_checked(builder, result) if not compiled else result

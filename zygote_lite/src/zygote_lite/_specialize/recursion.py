@@ -1,16 +1,19 @@
 """Functions of the text that call themselves: both passes of one, written in one function."""
 
+import copy
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
-from zygote_lite._specialize.infer.recursion import Widened
+from zygote_lite._specialize.infer.recursion import Widened, calls_in, containers_of, states_now
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import gradients_of
+from zygote_lite._specialize.typed.contents import has_active, root_of
 from zygote_lite._specialize.typed.drafts import Env
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, join_facts, may_be_complex
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Other, join_facts, may_be_complex
 from zygote_lite._specialize.typed.functions import Recursive
 from zygote_lite._specialize.typed.reasons import NotSupported, Unreached
 from zygote_lite._specialize.typed.stand_ins import Local
@@ -27,6 +30,7 @@ _ALIKE = (
     "handlers",
     "own",
     "wanted",
+    "held",
 )
 
 
@@ -55,18 +59,25 @@ def define_recursive(
         builder.distinct = True  # who calls it may write to what it gives
         builder.used, builder.rehearsed = set(outer.used), f.result is None
         leaves = [_parameter(builder, x, s) for x, s in zip(f.leaves, stems, strict=True)]
+        before = states_now(f)
         try:
             result = builder.function(code, globals_, start(leaves))
         except Widened:
             continue
         except Unreached:
-            break
+            if states_now(f) == before:
+                break
+            continue
+        finally:
+            outer.changed += builder.changed
+        called_inside = calls_in(builder.out)
+        f.resized = [*map(root_of, builder.resized)]
+        if states_now(f) != before:
+            f.result = _joined_result(f.result, result) if _may_be_given(result) else f.result
+            continue
         if builder.adopted:  # each call would begin with what these have when the code is entered
             raise NotSupported.RECURSION(f"{f.name} uses an object whose attributes are assigned")
-        if not (
-            (result.is_scalar and not may_be_complex(result.fact))
-            or (isinstance(result.fact, ArrayOf) and result.fact.dtype.kind == "f")
-        ):
+        if not _may_be_given(result):
             break
         if f.result is not None and _is_covered(f.result, result):
             params = [x for x in leaves if not x.is_constant]
@@ -75,10 +86,19 @@ def define_recursive(
                 builder.unified.pop().shaped = None
             outer.used |= {*made.bound, *outer.inputs.names}
             outer.inputs.named |= made.bound
-            f.text, f.is_done = made.text, True
+            f.text, f.is_done, f.states = made.text, True, states_now(f)
+            f.calls = [(g, g.result) for g in called_inside]
             return
         f.result = _joined_result(f.result, result)
     raise NotSupported.RECURSION(f"of what type {f.name} gives a value is not known")
+
+
+def _may_be_given(result: Value) -> bool:
+    """Return whether a function that calls itself may have a value."""
+    if result.is_constant and result.sample is None:
+        return True
+    is_array = isinstance(result.fact, ArrayOf) and result.fact.dtype.kind == "f"
+    return is_array or (result.is_scalar and not may_be_complex(result.fact))
 
 
 def _parameter(builder: Interpreter, leaf: Value, stem: str) -> Value:
@@ -88,6 +108,10 @@ def _parameter(builder: Interpreter, leaf: Value, stem: str) -> Value:
         raise NotSupported.RECURSION("a function that calls itself is given a complex number")
     x = Value(leaf.fact, leaf.sample, builder.name(stem))
     x.active = leaf.active
+    if leaf.contents is not None:
+        x.contents, x.made = root_of(leaf.contents), True
+        x.contents.owners.append(x)
+        x.sample = copy.copy(x.sample) if isinstance(x.sample, list | deque) else x.sample
     return x
 
 
@@ -114,8 +138,11 @@ def _write(
     forward = builder.out
     seed = Value(result.fact, result.sample, builder.name("d" + (result.name or "y")))
     seed.reverse = True
+    given = containers_of(f)
+    if given:
+        builder.shadows = Value(Other(dict), {}, builder.name("shadows"), reverse=True)
     backward = Backward(builder, memory=settled_memory(builder, forward))
-    backward.run(forward, result, seed)
+    backward.run(forward, result, seed, always=any(has_active(x.contents) for x in given))
     gradients = gradients_of(backward, params)
     for x, d in gradients.items():
         gradients[x] = backward.zero(x) if d is None else d

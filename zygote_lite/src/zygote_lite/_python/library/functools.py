@@ -41,7 +41,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         )
     options = f.cache_parameters()
     values = (*xs, *kws.values())
-    kinds = tuple([type(x) for x in values]) if options["typed"] else ()
+    alone = len(values) == 1 and not kws and type(xs[0]) in (int, str)  # a key by itself
+    kinds = tuple([type(x) for x in values]) if options["typed"] or alone else ()
     key = (xs, tuple(kws.items()), kinds, nodes)
     _, known, values_of = tape.memo.setdefault(id(f), (f, OrderedDict(), {}))
     if key in known:

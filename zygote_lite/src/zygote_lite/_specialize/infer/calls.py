@@ -59,6 +59,7 @@ from zygote_lite._specialize.typed.runtime import abandon
 from zygote_lite._specialize.typed.stand_ins import (
     Error,
     Local,
+    LocalCache,
     Message,
     Method,
     Partial,
@@ -137,6 +138,8 @@ def _stand_in(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> 
             return builder.inline(f, xs, kws)
         case Method():
             return method_call(builder, f, xs, kws, stem)
+        case LocalCache():
+            return _callables.called_cache(builder, f, xs, kws)
         case Partial():
             return _callables.called_partial(builder, f, xs, kws, stem)
     if _callables.is_getter(f) and len(xs) == 1 and not kws:
@@ -184,6 +187,7 @@ def _stand_in_made(builder: Builder, f: Any, xs: Values, kws: Options, stem: str
     """Answer for what stands for something else from here on: managers, partials, errors."""
     found = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
     found = found or _callables.made_partial(builder, f, xs, kws)
+    found = found or (_callables.made_cache(builder, f, xs, kws) if is_hashable(f) else None)
     found = found or _callables.made_getter(f, xs, kws)
     if found is not None:
         return found

@@ -270,6 +270,8 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
     a, b = a or b, b or a
     assert a is not None
     assert b is not None
+    if not alone and _are_one(a, b) and isinstance(a.sample, str | None):
+        return a
     if alone and split(a) is None and not (a.name or a.is_scalar):
         raise Unsound.UNSET(f"`{name}` is assigned on one path only")
     form = join_forms(builder, form_of(builder, a), form_of(builder, b), name)

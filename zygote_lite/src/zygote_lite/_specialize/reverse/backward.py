@@ -54,15 +54,19 @@ class Backward(OfWrites):
         builder.loop = None
         # the program's own, which rules do not change, and which are not made again after it
         builder.objects, builder.homes = [], {}
-        if builder.held:
+        if builder.held and builder.shadows is None:
             made = builder.write(Result(Other(dict), {}), dict, [], {}, "shadows")
             builder.shadows = made.target
 
-    def run(self, forward: list[Node], result: Value, seed: Value) -> None:
-        """Write the whole reverse pass, from the cotangent of the result of the forward pass."""
+    def run(self, forward: list[Node], result: Value, seed: Value, always: bool = False) -> None:
+        """Write the whole reverse pass, from the cotangent of the result of the forward pass.
+
+        Without such a cotangent only where it is `always` written.
+        """
         self.given.update(leaves(seed))
         if result.active:
             self.distribute(result, seed)
+        if result.active or always:
             self.block(forward)
 
     def block(self, nodes: list[Node]) -> None:

@@ -86,6 +86,30 @@ def holds_record(contents: Contents, seen: tuple[Contents, ...] = ()) -> bool:
     )
 
 
+def has_active(contents: Contents, seen: tuple[Contents, ...] = ()) -> bool:
+    """Return whether a gradient may pass through anything in a container, at any depth."""
+    contents = root_of(contents)
+    inner = [slot.contents for slot in contents.slots.values() if slot.contents is not None]
+    return contents not in seen and (
+        holds_active(contents) or any(has_active(c, (*seen, contents)) for c in inner)
+    )
+
+
+def state_of(contents: Contents, seen: tuple[Contents, ...] = ()) -> Any:
+    """Return what is known of contents by now, to be compared with what is known later."""
+    contents = root_of(contents)
+    if contents in seen:
+        return seen.index(contents)
+
+    def told(slot: Slot | None) -> Any:
+        inner = slot.contents if slot is not None else None
+        below = inner if inner is None else state_of(inner, (*seen, contents))
+        return None if slot is None else (slot.fact, slot.active, below)
+
+    slots = [(key, told(slot)) for key, slot in contents.slots.items()]
+    return contents.kind, contents.bounded, slots, told(contents.key)
+
+
 def slot_of(x: Value) -> Slot:
     """Return what holds for a value."""
     if x.contents is not None:

@@ -1,6 +1,6 @@
 """Functions that are looked up in tables, and those that read an attribute of an array."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,9 @@ class Recursive:
         result: what is known of its value; nothing before that of a call without others is known.
         text: the lines of it, once they are written.
         is_done: whether it is written.
+        states: what was known, when it was written, of the containers that it is given.
+        resized: the contents of those that get another length.
+        calls: the functions of the text that it calls, and what was known of their values.
     """
 
     name: str
@@ -57,6 +60,9 @@ class Recursive:
     result: Any = None
     text: Any = None
     is_done: bool = False
+    states: list[Any] = field(default_factory=list)
+    resized: list[Any] = field(default_factory=list)
+    calls: list[tuple["Recursive", Any]] = field(default_factory=list)
 
     @property
     def __name__(self) -> str:

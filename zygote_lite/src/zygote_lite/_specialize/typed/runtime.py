@@ -53,6 +53,12 @@ def is_tangent_of(x: Any, kind: type, names: tuple[str, ...]) -> None:
         raise Unsound.COTANGENT_TYPE("a tangent is not that of its object")
 
 
+def has_room(x: Any, size: int) -> None:
+    """Leave the code unless a cache can keep one more."""
+    if len(x) >= size:
+        raise Unsound.RAISES("a cache is full")
+
+
 def has_key(x: Any, key: Any) -> None:
     """Leave the code unless a dict has a key."""
     if key not in x:

@@ -89,6 +89,21 @@ class Partial(StandIn):
 
 
 @dataclass(eq=False)
+class CacheMaker(StandIn):
+    """What `functools.lru_cache` gives before it is given a function: how much it keeps."""
+
+    size: int | None
+
+
+@dataclass(eq=False)
+class LocalCache(StandIn):
+    """A function that is defined inside, under `lru_cache`: its code, and what stands for it."""
+
+    code: Any
+    function: Value
+
+
+@dataclass(eq=False)
 class Descriptor(StandIn):
     """What a decorator makes of functions in the body of a class: `property`, `staticmethod`, ...
 

@@ -50,6 +50,7 @@ from zygote_lite._specialize.infer.held.methods import (
 )
 from zygote_lite._specialize.infer.iteration.known import (
     Several,
+    as_they_are_now,
     strict_zip,
 )
 from zygote_lite._specialize.rules.contributions import Contribution
@@ -57,7 +58,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import ANY, contents_in, holds_active
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import has_length
+from zygote_lite._specialize.typed.runtime import has_length, has_room
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -175,6 +176,7 @@ def _held_contains(builder: Builder, xs: list[Value], kws: Options) -> Value | N
         return None
     if issubclass(contents_in(x).kind, dict | set):
         refuse_key(y)
+        return builder.write(QUESTION, operator.contains, [x, as_they_are_now(y)], {}).target
     return asks(operator.contains, QUESTION)(builder, xs, kws)
 
 
@@ -306,6 +308,7 @@ _OF_FUNCTIONS: dict[Any, Callable[..., Value | None]] = {
     math.prod: product_of, sum: sum_of, max: extreme_of(max), min: extreme_of(min),
     sorted: sorted_of, list: _held_list,
     _dicts.last_key: _key_at(_dicts.last_key), _dicts.first_key: _key_at(_dicts.first_key),
+    _dicts.demand_room: lambda builder, xs, kws: builder.demand(has_room, *xs),
     _dicts.plain_item: lambda builder, xs, kws: held_item(builder, *xs), tuple: _held_tuple,
     copy.copy: _held_copy, unpack: _unpacked,
     bisect.bisect_left: asks(bisect.bisect_left, ONE_INT),
@@ -320,4 +323,4 @@ _OF_FUNCTIONS |= {f: heap_call(f) for f in _HEAPS}
 _OF_FUNCTIONS |= {push_last: pushed(first=False), push_first: pushed(first=True)}
 _OF_STRUCTURES = {len, bool, operator.truth, operator.not_, unpack, tuple}
 _HOLDS = {f for f in _OF_FUNCTIONS if getattr(f, "__module__", "") in ("_heapq", "_bisect")}
-_HOLDS |= {operator.delitem, operator.iadd, operator.imul, operator.ior}
+_HOLDS |= {_dicts.demand_room, operator.delitem, operator.iadd, operator.imul, operator.ior}

@@ -3,15 +3,17 @@
 import functools
 import operator
 import types
+from types import NoneType
 from typing import Any
 
+from zygote_lite._specialize.infer.held.dicts import demand_room
 from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_plain_key
 from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, text_of
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Local, Method, Partial
+from zygote_lite._specialize.typed.stand_ins import CacheMaker, Local, LocalCache, Method, Partial
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -48,6 +50,48 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     if not (found.is_scalar or (found.is_constant and is_plain_key(found.sample))):
         raise Unsound.IDENTITY("what `lru_cache` keeps is one object for all calls")
     return found
+
+
+def made_cache(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """Return what `lru_cache` makes of a function inside; `None` for a call of another function."""
+    if isinstance(f, CacheMaker):
+        if len(xs) != 1 or kws or not isinstance(xs[0].sample, Local):
+            raise NotSupported.METHOD("what is under `lru_cache` is no Python function")
+        call = builder.inline(_with_memory, [xs[0], constant(f.size)], {})
+        return constant(LocalCache(xs[0].sample.code, call))
+    if f not in (functools.lru_cache, functools.cache):
+        return None
+    usual = 128 if f is functools.lru_cache else None
+    if xs and isinstance(xs[0].sample, Local):
+        return made_cache(builder, CacheMaker(usual), xs, kws)
+    options = dict(zip(("maxsize", "typed"), xs, strict=False)) | kws
+    if not (builder.held and f is functools.lru_cache and options.keys() <= {"maxsize", "typed"}):
+        raise NotSupported.CONTAINER("it makes a cache")
+    if not all(x.is_constant and type(x.sample) in (int, bool, NoneType) for x in options.values()):
+        raise NotSupported.CONTAINER("it makes a cache of a size that is not known")
+    return constant(CacheMaker(options["maxsize"].sample if "maxsize" in options else usual))
+
+
+def _with_memory(function: Any, size: Any) -> Any:
+    memory: dict[Any, Any] = {}
+
+    def call(*key: Any) -> Any:
+        if key in memory:
+            return memory[key]
+        if size is not None:
+            demand_room(memory, size)
+        found = memory[key] = function(*key)
+        return found
+
+    return call
+
+
+def called_cache(builder: Builder, f: LocalCache, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """Return what a function inside gives that is under `lru_cache`."""
+    kinds = tuple(map(_type_of_key, xs))
+    if kws or builder.inputs.cached.setdefault(f.code, kinds) != kinds:
+        raise Unsound.KEY("numbers of several types are equal keys of `lru_cache`")
+    return builder.call(f.function, xs, {})
 
 
 def _kept(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value]) -> Value:
