@@ -208,7 +208,7 @@ def _are_of_one_kind(a: Value, b: Value) -> bool:
     return both and contents_in(a).kind is contents_in(b).kind
 
 
-def _is_leaf(x: Value) -> bool:
+def _is_handed_on(x: Value) -> bool:
     return x.is_scalar or x.is_array or x.contents is not None
 
 
@@ -229,7 +229,7 @@ def _skeleton_of(
         hold(builder, x)
     if x.contents is not None and contents_in(x).given:
         raise NotSupported.RECURSION("a function that calls itself has a given container")
-    if _is_leaf(x):
+    if _is_handed_on(x):
         if (stem, x) not in seen:
             seen[stem, x] = len(seen)
             found.append((stem.strip(), x))
@@ -276,7 +276,7 @@ def _rebuilt(env: Env, leaves: Iterator[Value], given: set[int]) -> Env:
     def rebuilt(x: Value, stem: str) -> Value:
         if id(x) in given or x.where is not None:
             return x
-        if _is_leaf(x):
+        if _is_handed_on(x):
             if (stem, x) not in seen:
                 seen[stem, x] = next(leaves)
             return seen[stem, x]
