@@ -1,10 +1,13 @@
 """Rules of `rules_scipy.integrate.initial_values`, against differences and closed forms."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import integrate as si
 from scipy.linalg import expm
 
+from rules_scipy.shared.steps import stages
 from rules_scipy.shared.steps.choosing import long_steps
 from tests.rules_scipy.tiers import compare
 from zygote_lite import NoRuleError, grad, gradient, hessian, jvp
@@ -287,11 +290,45 @@ RATE = lambda t, y: (-y * SLOPE, lambda dk: (None, None, -dk * SLOPE))
 )
 def test_steps_are_as_long_as_the_solution_is_exact(error, rtol, steps):
     at = lambda t: DECAY(t) + error * np.sign(np.sin(1e4 * t))[:, None]
-    found = long_steps(RATE, KNOTS, np.ones(2), at, rtol, 0.0, [0.3])
+    f = lambda t, y: RATE(t, y)[0]
+    found = long_steps(f, (RATE, None), KNOTS, np.ones(2), at, rtol, 0.0, [0.3])
     assert len(found.h) <= steps
     assert {*found.knots} <= {*KNOTS, 0.3}
     _, dy, _, _ = found.pulled([1.0, 0.3], np.array([[1.0, 0.0], [0.0, 1.0]]))
     np.testing.assert_allclose(dy, np.exp([-1.0, -0.6]), rtol=20 * rtol + error)
+
+
+MIXED = np.array([[0.0, 1.0], [-2.0, -0.3]])
+TAKES_COLUMNS = {
+    "an array": (lambda t, y, p: np.array([y[1], -p * y[0] ** 3 + t]), True),
+    "a list with a number": (lambda t, y, p: [y[1] * p, -9.81], True),
+    "a product": (lambda t, y, p: MIXED @ y * p, True),
+    "no use of a value": (lambda t, y, p: np.array([p * t, t]), False),
+    "a sum": (lambda t, y, p: MIXED @ y + p * np.sum(y), False),
+    "a late sum": (
+        lambda t, y, p: MIXED @ y + p * np.maximum(t - 1.0, 0.0) ** 4 * np.sum(y),
+        False,
+    ),
+    "a largest": (lambda t, y, p: MIXED @ y + p * np.max(np.abs(y)), False),
+    "a first": (lambda t, y, p: MIXED @ y + p * np.ravel(y)[0], False),
+    "a number": (lambda t, y, p: np.array([y[1], -p * math.sin(y[0])]), False),
+    "a branch": (lambda t, y, p: -p * y if t > 1 else np.sin(y), False),
+}
+
+
+@pytest.mark.parametrize("p", [0.0, 0.7])
+@pytest.mark.parametrize("name", TAKES_COLUMNS)
+def test_stages_are_differentiated_together_where_no_column_moves_another(name, p, monkeypatch):
+    f, takes_columns = TAKES_COLUMNS[name]
+    end = lambda p: (
+        si.odeint(f, [1.0, 0.5], [0.0, 2.0], (p,), tfirst=True, rtol=1e-9, atol=1e-9)[1] @ [2, 1]
+    )
+    found, used = stages.at_once, []
+    monkeypatch.setattr(stages, "at_once", lambda *xs: used.append(found(*xs)) or used[-1])
+    h = 1e-4
+    expected = (end(p + h) - end(p - h)) / (2 * h)
+    assert gradient(end, p)[0] == pytest.approx(expected, rel=2e-3, abs=1e-5)
+    assert all((parts is not None) == takes_columns for parts in used)
 
 
 SPREAD = np.diag(np.ones(8), 1) + np.diag(np.ones(8), -1) - 2 * np.eye(9)

@@ -24,6 +24,7 @@ from rules_scipy.shared.steps.again import (
     noting_calls,
     steps_of,
 )
+from rules_scipy.shared.steps.rates import as_vector, by_columns, many_of, rate_of, value_first
 from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
 
@@ -65,7 +66,8 @@ def _(ad, given):
             np.array(times),
             np.array(passed, first.dtype).reshape(len(times), first.size).view(float),
         )
-        steps = along_again(rate, solving, noted, first, *tolerances,
+        rates = rate, many_of(ad, given["fun"], args, read)
+        steps = along_again(rates, solving, noted, first, *tolerances,
                             None if dense else t_eval)  # fmt: skip
 
     def pullback(dy):
@@ -125,7 +127,8 @@ def _(ad, given):
         same = {name: given[name] for name in OPTIONS if given[name] is not None}
         solving = solving_again(si.LSODA, f, read, args, first, (t[0], t[-1]), {}, same)
         noted = steps_of(noted, first, solving.sign)
-        steps = along_again(rate, solving, noted, first, rtol, atol, t)
+        rates = rate, many_of(ad, f, args, read)
+        steps = along_again(rates, solving, noted, first, rtol, atol, t)
 
     def pullback(dy):
         (dvalues,) = entries_of(dy, si.odeint, bool(given["full_output"]), (0,))
@@ -156,7 +159,14 @@ def solving_again(method, f, read, args, first, span, options, of_odeint=None):
     kind, real = first.dtype, first.view(float) if np.iscomplexobj(first) else first
     ends = float(span[0]), float(span[-1])
 
+    is_plain = first is real and read is not by_columns
+
     def whole(t, x):
+        if is_plain:
+            value = f(x, t, *args) if read is value_first else f(t, x, *args)
+            if type(value) is np.ndarray and value.dtype == x.dtype and value.shape == x.shape:
+                return value  # what SciPy makes of it
+            return np.asarray(value, float) + np.zeros_like(x)
         return np.asarray(read(f, t, x.view(kind), *args), kind).view(float)
 
     jac = options.get("jac")
@@ -175,9 +185,8 @@ def solving_again(method, f, read, args, first, span, options, of_odeint=None):
     if of_odeint is not None:
         given = {"func": f, "args": args, **of_odeint}
     elif real.size <= MANY and not {*options} & OF_JACOBIANS:
-        is_plain = read is as_vector and first is real
-        is_plain = is_plain and np.shape(f(ends[0], first.copy(), *args)) == first.shape
-        given = {"func": f, "args": args} if is_plain else {"func": whole}
+        is_whole = is_plain and np.shape(f(ends[0], first.copy(), *args)) == first.shape
+        given = {"func": f, "args": args} if is_whole else {"func": whole}
         longest = min(options.get("max_step", np.inf), abs(ends[1] - ends[0]))
         given |= {"tfirst": True, "hmax": longest}
     name = name_of(si.solve_ivp if of_odeint is None else si.odeint)
@@ -257,30 +266,6 @@ def vector(y):
     return np.array(y, complex if np.iscomplexobj(y) else float)
 
 
-def rate_of(ad, f, args, read):
-    """Return what gives the right-hand side and its pullback, at a time and a value.
-
-    The pullback returns the cotangents of the function, the time, the value and the `args`. `read`
-    makes a vector of what the function gives.
-    """
-
-    may_be_whole = read is as_vector
-
-    def rate(t, x):
-        if may_be_whole:
-            value, back = ad(f, t, x, *args)
-            if type(value) is np.ndarray and value.dtype == x.dtype and value.shape == x.shape:
-                return value, back  # what SciPy makes of it
-        value, whole = ad(read, f, t, x, *args)
-        if np.iscomplexobj(value) and not np.iscomplexobj(x):
-            raise NotImplementedError(
-                "scipy.integrate has no rule for a complex right-hand side of real values"
-            )
-        return value, lambda dk: whole(dk)[1:]
-
-    return rate
-
-
 def without_second(*given):
     """Do nothing, where a first derivative is asked for."""
 
@@ -291,21 +276,6 @@ def _(*given):
         "scipy.integrate has second derivatives and tangents of solutions by RK23, RK45 and "
         "DOP853 only"
     )
-
-
-def as_vector(f, t, x, *args):
-    """Return a right-hand side as an array: it may give a list, or a number for all entries."""
-    return np.asarray(f(t, x, *args)) + np.zeros_like(x)
-
-
-def value_first(f, t, x, *args):
-    """Return a right-hand side that takes the value before the time."""
-    return np.asarray(f(x, t, *args)) + np.zeros_like(x)
-
-
-def by_columns(f, t, x, *args):
-    """Return a right-hand side that takes several values in columns."""
-    return np.ravel(np.asarray(f(t, x[:, None], *args))) + np.zeros_like(x)
 
 
 def like(d, x):

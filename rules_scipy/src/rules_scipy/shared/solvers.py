@@ -62,14 +62,20 @@ def of_count(rule, f, body, count, options, known, whole, with_ad, refused=None)
     given = [p for p in parameters if p.kind is POSITIONAL]
     names = [p.name for p in given[:count]]
 
+    defaults = {p.name: p.default for p in parameters if p.kind in (POSITIONAL, KEYWORD)}
+    every = [p.name for p in given]
+    rest = [p.name for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD]
+
     def _(*xs, ad=None, **more):
-        bound = signature.bind(*xs, **more)
-        bound.apply_defaults()
+        bound = {**defaults, **dict(zip(every, xs, strict=False))}
+        bound |= {name: x for name, x in more.items() if name in defaults}
+        if rest:
+            bound[rest[0]] = {name: x for name, x in more.items() if name not in defaults}
         if whole:
-            y, pullback = body(ad, bound.arguments)
+            y, pullback = body(ad, bound)
         else:
             y = f(*xs, **more)
-            pullback = body(ad, y, bound.arguments) if with_ad else body(y, bound.arguments)
+            pullback = body(ad, y, bound) if with_ad else body(y, bound)
 
         def back(dy):
             found = pullback(dy)

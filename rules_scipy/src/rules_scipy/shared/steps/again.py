@@ -12,7 +12,7 @@ import numpy as np
 from scipy import integrate as si
 
 from rules_scipy.shared.steps.choosing import SURE, long_steps
-from rules_scipy.shared.steps.collocation import FEW
+from rules_scipy.shared.steps.stages import FEW
 
 FINER = 0.1  # a tolerance, by the one before
 CLOSE = 0.3  # how exact steps are, by the tolerance
@@ -34,7 +34,8 @@ def along_again(rate, solve, noted, first, rtol, atol, asked=None):
     """Return what pulls back along a solution, which is solved once more, more exactly.
 
     Arguments:
-        rate: the right-hand side and its pullback, at a time and a value.
+        rate: the right-hand side and its pullback, at a time and a value; and at times and values
+            in columns.
         solve: what solves again, of the class `Solving`.
         noted: the steps of the solution: times and values.
         first: the first value.
@@ -42,7 +43,8 @@ def along_again(rate, solve, noted, first, rtol, atol, asked=None):
         asked: times at which it is asked for, if they are known.
     """
     sign, ends, kind = solve.sign, solve.ends, first.dtype
-    rate = in_parts(rate, kind) if np.iscomplexobj(first) else rate
+    if np.iscomplexobj(first):
+        rate = in_parts(rate[0], kind), None
     first = first.view(float)
     is_loose, (times, values) = False, noted
     while True:
@@ -64,7 +66,7 @@ def along_again(rate, solve, noted, first, rtol, atol, asked=None):
             return found[np.searchsorted(sign * every, sign * asked_for)]
 
         try:
-            along = long_steps(rate, knots, first, at, CLOSE * rtol, CLOSE * atol, asked)
+            along = long_steps(solve.f, rate, knots, first, at, CLOSE * rtol, CLOSE * atol, asked)
         except FarError:
             is_loose = True
         else:

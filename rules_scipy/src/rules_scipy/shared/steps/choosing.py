@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 
 from rules_scipy.shared.steps.collocation import LONG, Along
+from rules_scipy.shared.steps.stages import pulled_at
 
 SURE = 1e-4  # a step is as exact where a solution is asked for with less
 BEGIN = 16  # steps of the solver that are joined to one at first
@@ -16,14 +17,15 @@ AMPLE = 1e-3  # of the error that is allowed, where the next step may be twice a
 BETWEEN = (LONG.C[1:] + LONG.C[:-1]) / 2
 
 
-def long_steps(rate, knots, first, at, rtol, atol, asked=None):
+def long_steps(f, rate, knots, first, at, rtol, atol, asked=None):
     """Return what pulls back along a solution, on steps as long as the method can do them.
 
     Steps of the solver are joined, so that a step that begins with the solution ends with it, as
     exactly as it is known.
 
     Arguments:
-        rate: the right-hand side and its pullback, at a time and a value.
+        f: the right-hand side, at a time and a value.
+        rate: the right-hand side and its pullback: `pulled_at` takes both.
         knots: the ends of the steps of the solver, in order.
         first: the first value.
         at: what gives the solution at times in order, in rows; it is asked once.
@@ -43,12 +45,13 @@ def long_steps(rate, knots, first, at, rtol, atol, asked=None):
     cuts = [0, *np.searchsorted(sign * knots, np.unique(cuts)).tolist(), len(knots) - 1]
     most = 2 if len(knots) * len(parts) * first.size > LARGE else len(knots)
     sections = [*itertools.pairwise(cuts)]
-    candidates, known = [x for x in halves(sections) if x[1] - x[0] <= most], {}
+    known = {}
 
     def known_at(step):
         if step not in known:  # short ones are seldom asked for
             is_short = step[1] - step[0] < SHORT
-            few = [x for x in candidates if (x[1] - x[0] < SHORT) == is_short]
+            few = [x for x in halves(sections)
+                   if (x[1] - x[0] < SHORT) == is_short and x[1] - x[0] <= most]  # fmt: skip
             ends = knots[np.array(few)]
             times = ends[:, :1] + parts * (ends[:, 1:] - ends[:, :1])
             order = np.argsort(sign * times, axis=None)
@@ -59,6 +62,7 @@ def long_steps(rate, knots, first, at, rtol, atol, asked=None):
         return known[step]
 
     weights = LONG.weights(np.concatenate([[1.0], parts[len(LONG.C) + 1 :]])).T
+    rtol, atol = np.minimum(rtol, SURE), atol + np.finfo(float).tiny
     chosen, passed, found = [knots[0]], [first], []
     joined, floor = min(BEGIN, most), 1.0
     waiting = [(*section, np.inf) for section in sections[::-1]]
@@ -72,15 +76,13 @@ def long_steps(rate, knots, first, at, rtol, atol, asked=None):
             continue
         times, of_step = known_at((begin, end))
         stages = zip(times[inside], of_step[inside], strict=True)
-        slopes, backs = np.empty((last, first.size)), []
+        slopes = np.empty((last, first.size))
         for i, (t, x) in enumerate(stages):
-            slopes[i], back = rate(t, np.array(x))  # it may give one array again and again
-            backs.append(back)
+            slopes[i] = f(t, np.array(x))
         h = times[last] - times[0]
         missed = np.abs(of_step[0] + h * np.dot(weights, slopes) - of_step[last:])
-        largest = np.abs(of_step).max(axis=0)
-        allowed = np.minimum(rtol, SURE) * largest + atol + np.finfo(float).tiny
-        missed = np.max(missed / allowed, initial=0.0) / count**GROWTH
+        allowed = rtol * np.abs(of_step).max(axis=0) + atol
+        missed = (missed / allowed).max(initial=0.0) / count**GROWTH
         if missed > before / 4 and missed <= NOISE:
             floor = max(floor, 1.5 * missed)  # it is the error of the solution
         elif missed > floor and count > 1:
@@ -90,9 +92,11 @@ def long_steps(rate, knots, first, at, rtol, atol, asked=None):
         joined = max(joined, count) * (2 if missed < AMPLE * floor else 1)
         chosen.append(times[last])
         passed.append(of_step[last])
-        found += zip(slopes, backs, strict=True)
-    exact = max(1e-2 * float(np.min(np.minimum(rtol, SURE))), 1e-12)
-    return Along(LONG, np.array(chosen), np.array(passed), found, exact)
+        found.append((times[inside], of_step[inside], slopes))
+    times, values, slopes = (np.concatenate(rows) for rows in zip(*found, strict=True))
+    stages = pulled_at(*rate, times, values, slopes)
+    exact = max(1e-2 * float(np.min(rtol)), 1e-12)
+    return Along(LONG, np.array(chosen), np.array(passed), slopes, stages, exact)
 
 
 def halved(begin, end):

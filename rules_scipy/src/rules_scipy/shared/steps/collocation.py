@@ -11,11 +11,10 @@ import functools
 import numpy as np
 from numpy.polynomial import legendre
 
-from rules_scipy.shared.steps.iterations import Iterated
+from rules_scipy.shared.steps.iterations import Iterated, across
 from rules_scipy.shared.steps.runge_kutta import inner
-from rules_scipy.shared.steps.sums import Sum, size_of, weighted
+from rules_scipy.shared.steps.stages import FEW
 
-FEW = 6  # equations whose derivatives are written out as matrices
 FAR = 0.1  # by the largest value: others are not those of the solution
 BLOCK = 2**20  # numbers of the systems that are solved together
 
@@ -64,18 +63,18 @@ class Along:
         scheme: the method.
         knots: the ends of the steps.
         passed: the solution there, in rows.
-        found: the right-hand side and its pullback, at the stages of all steps.
+        slopes: the right-hand side at the stages of all steps, in rows.
+        stages: what pulls back through the right-hand side there.
         exact: how exactly the systems of many equations are solved.
 
     Attributes:
         kind: the type of the values; complex ones are held as two real ones each.
     """
 
-    def __init__(self, scheme, knots, passed, found, exact=1e-12):
+    def __init__(self, scheme, knots, passed, slopes, stages, exact=1e-12):
         self.scheme, self.knots, self.passed, self.exact = scheme, knots, passed, exact
-        self.h, self.kind = np.diff(knots), float
-        rows, self.backs = zip(*found, strict=True)
-        self.K = np.stack(rows).reshape(len(self.h), len(scheme.C), passed.shape[1])
+        self.h, self.kind, self.stages = knots[1:] - knots[:-1], float, stages
+        self.K = slopes.reshape(len(self.h), len(scheme.C), passed.shape[1])
 
     def pulled(self, times, dvalues):
         """Return the cotangents of the ends, of the first value, of `times` and of all others.
@@ -87,11 +86,12 @@ class Along:
         rows = np.ascontiguousarray(np.transpose(dvalues)).view(float)
         dwithin, dK, dtimes, dend = self.within(np.asarray(times, float), rows)
         if K.shape[2] > FEW:
-            dlater, dy, dt, others = Iterated(self).pulled(dwithin, dK)
+            dlater, dy, dt, others = Iterated(self, self.stages.backs).pulled(dwithin, dK)
+            dstages = across(self.stages.backs[-len(C) :], dK[-1])
         else:
             dlater, dy, dt, others = self.written_out(dwithin, dK)
-        dstages = [by_value(back, d) for back, d in zip(self.backs[-len(C) :], dK[-1], strict=True)]
-        dend = dend + inner(dlater[-1], A[-1] @ K[-1]) + inner(np.array(dstages), A @ K[-1])
+            dstages = np.einsum("sab,sb->sa", self.slopes[-1], dK[-1])
+        dend = dend + inner(dlater[-1], A[-1] @ K[-1]) + inner(dstages, A @ K[-1])
         dend = dend + np.sum(C * dt[-len(C) :])
         return (np.sum(dt) - np.sum(dtimes) - dend, dend), dy.view(self.kind), dtimes, others
 
@@ -109,34 +109,18 @@ class Along:
             dlater[i] = dy
             dy = dy + self.across[i] @ dy + dwithin[i]
         dK += np.einsum("msab,mb->msa", self.ahead, dlater)
-        return dlater, dy, *self.gathered(dK)
-
-    @functools.cached_property
-    def found(self):
-        """What the pullbacks give for unit vectors, those of each stage together.
-
-        These are cotangents of the time, of the value, and of all others, unless these are many.
-        """
-        units, found, keeps = np.eye(self.K.shape[2]), [], True
-        for back in self.backs:
-            for unit in units:
-                df, dt, dx, *dargs = back(unit)
-                if not found:
-                    keeps = self.K.size * size_of((df, *dargs)) < BLOCK
-                found.append((dt, dx, (df, *dargs) if keeps else None))
-        return found
+        dt = np.sum(dK * self.by_time, axis=2).ravel()
+        return dlater, dy, dt, self.stages.others(dK.reshape(dt.size, -1) if dt.size else dK[0])
 
     @functools.cached_property
     def slopes(self):
         """The derivatives by the value at all stages, transposed."""
-        size = self.K.shape[2]
-        rows = [np.zeros(size) if dx is None else dx for _, dx, _ in self.found]
-        return np.array(rows).reshape(*self.K.shape, size).swapaxes(-1, -2)
+        return self.stages.by_value.reshape(*self.K.shape, self.K.shape[2])
 
     @functools.cached_property
     def by_time(self):
         """The derivatives by the time at all stages."""
-        return np.array([0.0 if d[0] is None else d[0] for d in self.found]).reshape(self.K.shape)
+        return self.stages.by_time.reshape(self.K.shape)
 
     @functools.cached_property
     def ahead(self):
@@ -153,26 +137,6 @@ class Along:
         """Return how each value moves the next: the derivatives, and what the time adds."""
         moved = self.across.swapaxes(-1, -2) + np.eye(self.K.shape[2])
         return moved, np.einsum("msab,msa->mb", self.ahead, self.by_time)
-
-    def gathered(self, dK):
-        """Return the cotangents of the times of the stages, and the sum of those of all others.
-
-        Arguments:
-            dK: the cotangents of the stages.
-        """
-        others = [d[2] for d in self.found]
-        if others and others[0] is not None:
-            try:
-                return np.sum(dK * self.by_time, axis=2).ravel(), weighted(others, np.ravel(dK))
-            except TypeError:
-                pass
-        rows = dK.reshape(len(self.backs), -1)
-        dt, others = np.zeros(len(rows)), Sum()
-        for i, (back, row) in enumerate(zip(self.backs, rows, strict=True)):
-            df, of_time, _, *dargs = back(row)
-            dt[i] = 0.0 if of_time is None else of_time
-            others.add((df, *dargs))
-        return dt, others.total()
 
     def solved(self, steps, sides):
         """Return the cotangents of the stages of some steps, for several right-hand sides."""
@@ -224,9 +188,3 @@ class Along:
         largest = np.max(np.abs(self.passed.view(self.kind)), axis=0)[:, None]
         are_far = np.abs(self.values(times) - values) > FAR * largest
         return np.any(are_far & (dvalues != 0))
-
-
-def by_value(back, d):
-    """Return the cotangent of the value alone."""
-    found = back(d)[2]
-    return np.zeros_like(d) if found is None else found

@@ -21,10 +21,11 @@ class Iterated:
 
     Arguments:
         along: what is known along the solution.
+        backs: the pullbacks of the right-hand side, at the stages of all steps.
     """
 
-    def __init__(self, along):
-        self.along = along
+    def __init__(self, along, backs):
+        self.along, self.backs = along, backs
         self.is_stiff, self.slope = False, None
         self.roots, self.V = np.linalg.eig(along.scheme.A.T)
         self.inverse = np.linalg.inv(self.V)
@@ -42,11 +43,11 @@ class Iterated:
         dlater, dy = np.empty_like(dwithin), np.zeros_like(dwithin[0])
         last = self.along.scheme.A[-1]
         count = len(last)
-        dt, others = np.zeros(len(self.along.backs)), Sum()
+        dt, others = np.zeros(len(self.backs)), Sum()
         for i in reversed(range(len(dlater))):
             dlater[i] = dy
             stages = slice(i * count, (i + 1) * count)
-            backs, h = self.along.backs[stages], self.along.h[i]
+            backs, h = self.backs[stages], self.along.h[i]
             dK[i] = self.solved(backs, h, dK[i] + h * np.multiply.outer(last, dy))
             dvalues = np.zeros_like(dK[i])
             for s, back in enumerate(backs):

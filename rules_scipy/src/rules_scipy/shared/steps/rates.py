@@ -1,0 +1,79 @@
+"""The right-hand side of an equation with its pullback, in the forms in which SciPy takes it."""
+
+import numpy as np
+
+
+def rate_of(ad, f, args, read):
+    """Return what gives the right-hand side and its pullback, at a time and a value.
+
+    The pullback returns the cotangents of the function, the time, the value and the `args`. `read`
+    makes a vector of what the function gives.
+    """
+
+    may_be_whole = read is as_vector
+
+    def rate(t, x):
+        if may_be_whole:
+            value, back = ad(f, t, x, *args)
+            if type(value) is np.ndarray and value.dtype == x.dtype and value.shape == x.shape:
+                return value, back  # what SciPy makes of it
+        value, whole = ad(read, f, t, x, *args)
+        if np.iscomplexobj(value) and not np.iscomplexobj(x):
+            raise NotImplementedError(
+                "scipy.integrate has no rule for a complex right-hand side of real values"
+            )
+        return value, lambda dk: whole(dk)[1:]
+
+    return rate
+
+
+def many_of(ad, f, args, read):
+    """Return what gives the right-hand side and its pullback, at times and values in columns.
+
+    The pullback returns the cotangents of the function, the times, the values and the `args`.
+    """
+
+    def many(times, values):
+        if read is value_first:
+            value, back = ad(f, values, times, *args)
+            if type(value) is np.ndarray:
+                return value, swapped(back)
+        else:
+            value, back = ad(f, times, values, *args)
+            if type(value) is np.ndarray:
+                return value, back
+        value, back = ad(of_rows, read is value_first, f, times, values, *args)
+        return value, lambda dk: back(dk)[2:]
+
+    return many
+
+
+def swapped(back):
+    """Return a pullback with the cotangents of the first two arguments in the other order."""
+
+    def pullback(dk):
+        df, dx, dt, *dargs = back(dk)
+        return df, dt, dx, *dargs
+
+    return pullback
+
+
+def of_rows(is_value_first, f, times, values, *args):
+    """Return a right-hand side as an array of rows, of which some may be numbers."""
+    rows = f(values, times, *args) if is_value_first else f(times, values, *args)
+    return np.stack([row + np.zeros_like(times) for row in rows])
+
+
+def as_vector(f, t, x, *args):
+    """Return a right-hand side as an array: it may give a list, or a number for all entries."""
+    return np.asarray(f(t, x, *args)) + np.zeros_like(x)
+
+
+def value_first(f, t, x, *args):
+    """Return a right-hand side that takes the value before the time."""
+    return np.asarray(f(x, t, *args)) + np.zeros_like(x)
+
+
+def by_columns(f, t, x, *args):
+    """Return a right-hand side that takes several values in columns."""
+    return np.ravel(np.asarray(f(t, x[:, None], *args))) + np.zeros_like(x)
