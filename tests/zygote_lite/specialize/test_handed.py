@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from zygote_lite import DifferentiationError, gradient, testing
+from zygote_lite import DifferentiationError, explain, gradient, testing
 
 X = np.array([0.4, -0.7])
 
@@ -140,3 +140,54 @@ def test_defaults_that_are_differentiated_are_refused(both):
         for _ in range(3):
             with pytest.raises(DifferentiationError, match="has defaults through which a gradient"):
                 gradient(model, 0.7)
+
+
+def as_array(g, t, *scales):
+    return np.asarray([g(t), g(t) * scales[0]])
+
+
+def of_both(g, a):
+    return np.sum(as_array(g, a, 2.0)) + np.sum(as_array(g, a + 1.0, 2.0))
+
+
+@pytest.fixture
+def both_as_arrays(rules):
+    @rules(of_both)
+    def _(g: object, a: float, *, ad):
+        y, back = ad(as_array, g, a, 2.0)
+        z, again = ad(as_array, g, a + 1.0, 2.0)
+
+        def pullback(dy):
+            pairs = zip(back(dy * np.ones(2)), again(dy * np.ones(2)), strict=True)
+            return tuple([p if q is None else q if p is None else p + q for p, q in pairs][1:3])
+
+        return np.sum(y) + np.sum(z), pullback
+
+
+def recursive(c):
+    inside = lambda t: t * c[0] if t > 5 else c[1] * inside(t + 5.0)
+    return inside
+
+
+@pytest.mark.parametrize("make", [*CASES, recursive])
+def test_gradients_by_what_a_function_of_a_function_reads(both_as_arrays, make):
+    def f(c, a):
+        return of_both(make(c), a)
+
+    h = 1e-5
+    expected = [(f(X + e, 0.3) - f(X - e, 0.3)) / (2 * h) for e in h * np.eye(2)]
+    by_number = (f(X, 0.3 + h) - f(X, 0.3 - h)) / (2 * h)
+    for _ in range(6):  # recorded at first
+        dc, da = gradient(f, X, 0.3)
+        np.testing.assert_allclose(dc, expected, rtol=1e-7)
+        assert da == pytest.approx(by_number)
+    with testing.compared():
+        gradient(f, X, 0.3)
+
+
+def test_a_function_of_a_function_is_transformed(both_as_arrays):
+    f = lambda c: of_both(lambda t: c[0] * t + c[1], 0.3)
+    for _ in range(4):
+        gradient(f, X)
+    lines = [line for line in str(explain(f, X)).splitlines() if "as_array" in line]
+    assert ["transformed" in line for line in lines] == [True, True]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Tangent, find_rule
+from rulescore import Tangent, find_rule, rules_of
 from zygote_lite._activity.saved import note_captured_deeply
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import INERT, kind_of
@@ -33,18 +33,22 @@ from zygote_lite.modes import current, watching
 
 _BY_VALUE_ALONE = frozenset((int, float, np.float64, np.float32, np.ndarray))
 _SUSPENDS = 0x20 | 0x80 | 0x200  # of generators and coroutines
+_GATHERS = 0x04 | 0x08  # arguments in `*args` or `**options`
+_OUTER, _INNER = "of_outer", "of_inner"
 
 
 def answered(f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """Return the value and the pullback of a function by transformed code, if there is some."""
     if type(f) is not types.FunctionType or state.active is None:
         return None
+    at = _place_of_function(f, xs)
+    inner = f if at is None else xs[at]
     try:
-        captured = [cell.cell_contents for cell in f.__closure__] if f.__closure__ else ()
+        captured = [cell.cell_contents for cell in inner.__closure__] if inner.__closure__ else ()
     except ValueError:  # one has no value yet
         return None
-    operands = (*captured, *xs)
-    plan = _plan_of(f, xs, operands)
+    operands = (*captured, *xs) if at is None else (*captured, *xs[:at], *xs[at + 1 :])
+    plan = _plan_of(f, at, xs, operands)
     if plan is None:
         return None
     found, known = plan
@@ -61,22 +65,35 @@ def answered(f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any] | None:
     note_resolution(f, xs, f"transformed; {place_of(f)}")
     if watching.count and current().compared:
         back = WatchedPullback(known, found, operands, enter, (y, back))
-    return y, HandedPullback(f, found, operands, y, back)
+    return y, HandedPullback(inner, at, found, operands, y, back)
 
 
-def _plan_of(f: types.FunctionType, xs: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:
+def _place_of_function(f: types.FunctionType, xs: tuple[Any, ...]) -> int | None:
+    """Return which argument is a function with captured values, where `f` has none; or `None`."""
+    if types.FunctionType not in map(type, xs) or f.__closure__:
+        return None
+    places = [i for i, x in enumerate(xs) if type(x) is types.FunctionType]
+    return places[0] if len(places) == 1 else None
+
+
+def _plan_of(
+    f: types.FunctionType, at: int | None, xs: tuple[Any, ...], operands: tuple[Any, ...]
+) -> Any:
     """Return the function of all operands, and what is known of it; `None` to record it.
 
     Within a run that of the last function is at hand: a solver asks for one hundreds of times.
     """
-    kinds = tuple(map(type, operands))
+    kinds = (*map(type, operands), *((f.__code__, at) if at is not None else ()))
+    inner = f if at is None else xs[at]
     last = state.handed
-    if last and last[0] is state.run and last[1]() is f and last[2] == kinds:
+    if last and last[0] is state.run and last[1]() is inner and last[2] == kinds:
         return last[3]
-    found = _lifted(f.__code__, f) if _is_code_alone(f) else None
+    if not (_is_code_alone(f) and _is_code_alone(inner)):
+        return None
+    found = _lifted(f.__code__, f) if at is None else _applied(f, at, inner, len(xs))
     if found is None:
         return None
-    numbers = tuple([i for i, kind in enumerate(kinds) if kind in _BY_VALUE_ALONE])
+    numbers = tuple([i for i, x in enumerate(operands) if type(x) in _BY_VALUE_ALONE])
     others = [x for x in operands if type(x) not in _BY_VALUE_ALONE and kind_of(x) != INERT]
     if not numbers or (others and reaches_active(*others)):
         return None
@@ -84,7 +101,7 @@ def _plan_of(f: types.FunctionType, xs: tuple[Any, ...], operands: tuple[Any, ..
     if known is None or (f.__closure__ and find_rule(f, *xs, ad=handed_in) is not None):
         return None
     if state.run is not None and len(numbers) == len(operands):
-        state.handed = state.run, weakref.ref(f), kinds, (found, known)
+        state.handed = state.run, weakref.ref(inner), kinds, (found, known)
     return found, known
 
 
@@ -105,27 +122,36 @@ class HandedPullback:
     """The pullback of a function that transformed code has answered.
 
     Where a cotangent is not finite, which zero meets an infinity and wins is for the tape to say.
+
+    Arguments:
+        inner: the function whose captured values are the first operands.
+        at: which argument it is; `None` if it was handed over itself.
+        found, operands: the function of all operands, and these.
+        y, back: its value and its pullback.
     """
 
-    __slots__ = ("back", "f", "found", "operands", "y")
+    __slots__ = ("at", "back", "found", "inner", "operands", "y")
 
-    def __init__(self, f: Any, found: Any, operands: tuple[Any, ...], y: Any, back: Any) -> None:
-        self.f, self.found, self.operands, self.y, self.back = f, found, operands, y, back
+    def __init__(
+        self, inner: Any, at: int | None, found: Any, operands: tuple[Any, ...], y: Any, back: Any
+    ) -> None:
+        self.inner, self.at, self.found, self.operands = inner, at, found, operands
+        self.y, self.back = y, back
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
-        names = self.f.__code__.co_freevars
+        names, at = self.inner.__code__.co_freevars, self.at
         if dy is None:
-            return (None,) * (1 + len(self.operands) - len(names))
+            return (None,) * (1 + len(self.operands) - len(names) + (at is not None))
         found = finite_cotangents(self.back, self.y, dy)
         if found is None:
             found = recorded_for_rule(self.found, self.operands)[1](dy)
-        if not names:
+        if not names and at is None:
             return found
         held, xs = found[1 : 1 + len(names)], found[1 + len(names) :]
-        for d in held:
-            if d is not None:
-                return Tangent(types.FunctionType, **dict(zip(names, held, strict=True))), *xs
-        return None, *xs
+        d = None
+        if any(part is not None for part in held):
+            d = Tangent(types.FunctionType, **dict(zip(names, held, strict=True)))
+        return (d, *xs) if at is None else (None, *xs[:at], d, *xs[at:])
 
 
 _lifted_so_far = itertools.count()
@@ -134,32 +160,98 @@ _lifted_so_far = itertools.count()
 @lru_cache(maxsize=1024)
 def _of_code(code: types.CodeType, filename: str) -> types.CodeType | None:
     """Return the code of a function that takes what a function captures before its arguments."""
-    try:
-        node = copy.deepcopy(definition_of(code))
-    except DifferentiationError:
-        return None
-    names = code.co_freevars
-    rebinds = any(
-        isinstance(n, ast.Nonlocal | ast.Global | ast.Yield | ast.YieldFrom | ast.Await)
-        for n in ast.walk(node)
-    )
-    if rebinds or "__class__" in names or code.co_kwonlyargcount or code.co_flags & 0x0C:
+    node = _open_definition(code)
+    if node is None or code.co_kwonlyargcount or code.co_flags & _GATHERS:
         return None
     body: list[ast.stmt] = (
         [ast.Return(node.body)] if isinstance(node, ast.Lambda) else list(node.body)
     )
     given = [*node.args.posonlyargs, *node.args.args]
-    for argument in given:
-        argument.annotation = None
+    definition = _made_function([*code.co_freevars], code, node, body, given)
+    remember(filename, definition)
+    return _code_in(ast.Module([definition], []), filename)
+
+
+def _open_definition(code: types.CodeType) -> Any:
+    """Return the definition of a function whose captured values may be arguments, or `None`."""
+    try:
+        node = copy.deepcopy(definition_of(code))
+    except DifferentiationError:
+        return None
+    rebinds = any(
+        isinstance(n, ast.Nonlocal | ast.Global | ast.Yield | ast.YieldFrom | ast.Await)
+        for n in ast.walk(node)
+    )
+    if rebinds or "__class__" in code.co_freevars:
+        return None
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return node
+
+
+def _made_function(
+    names: list[str], code: types.CodeType, node: Any, body: list[ast.stmt], given: list[ast.arg]
+) -> ast.FunctionDef:
+    """Return a definition with a name of its own, at the place of `node`."""
     arguments = ast.arguments([], [*map(ast.arg, names), *given], None, [], [], None, [])
     name = f"{code.co_name.strip('<>')}_of_captured_{next(_lifted_so_far)}"
     definition = without_type_parameters(ast.FunctionDef(name, arguments, body, []))
     ast.copy_location(definition, node)
     ast.fix_missing_locations(definition)
-    remember(filename, definition)
-    module = compile(ast.Module([definition], []), filename, "exec")
-    (made,) = [c for c in module.co_consts if isinstance(c, types.CodeType)]
+    return definition
+
+
+def _code_in(module: ast.Module, filename: str) -> types.CodeType:
+    """Return the code of the one function that a module defines."""
+    ast.fix_missing_locations(module)
+    (made,) = [
+        c for c in compile(module, filename, "exec").co_consts if isinstance(c, types.CodeType)
+    ]
     return made
+
+
+@lru_cache(maxsize=1024)
+def _of_applied(
+    outer: types.CodeType, at: int, count: int, code: types.CodeType, filename: str
+) -> types.CodeType | None:
+    """Return the code of a function of what `code` captures, and of what `outer` takes beside it.
+
+    It defines the function, and calls the one in the variable `_OUTER` that it captures.
+    """
+    node, names = _open_definition(code), [*code.co_freevars]
+    if node is None or {code.co_name, _OUTER, _INNER} & {*names}:
+        return None
+    others = [f"of_outer_{i}" for i in range(count - 1)]
+    if isinstance(node, ast.Lambda):
+        defined: ast.stmt = ast.Assign([ast.Name(_INNER, ast.Store())], node)
+    else:
+        node.name, node.decorator_list, node.returns = _INNER, [], None
+        defined = without_type_parameters(node)
+    arguments: list[ast.expr] = [ast.Name(name, ast.Load()) for name in others]
+    arguments.insert(at, ast.Name(_INNER, ast.Load()))
+    call = ast.Return(ast.Call(ast.Name(_OUTER, ast.Load()), arguments, []))
+    definition = _made_function([*names, *others], code, node, [defined, call], [])
+    remember(filename, definition)
+    around = ast.arguments([], [ast.arg(_OUTER)], None, [], [], None, [])
+    shell = without_type_parameters(ast.FunctionDef(_OUTER, around, [definition], []))
+    made = _code_in(ast.Module([ast.copy_location(shell, definition)], []), filename)
+    (found,) = [c for c in made.co_consts if isinstance(c, types.CodeType)]
+    return found
+
+
+def _applied(
+    f: types.FunctionType, at: int, inner: types.FunctionType, count: int
+) -> types.FunctionType | None:
+    """Return a function of what `inner` captures, and of the arguments of `f` but this one."""
+    if rules_of(inner):
+        return None
+    code = inner.__code__
+    made = _of_applied(f.__code__, at, count, code, code.co_filename)
+    if made is None:
+        return None
+    cells = (types.CellType(f),)
+    return types.FunctionType(made, inner.__globals__, closure=cells)
 
 
 def _lifted(code: types.CodeType, f: types.FunctionType) -> types.FunctionType | None:

@@ -13,10 +13,12 @@ def rate_of(ad, f, args, read):
     may_be_whole = read is as_vector
 
     def rate(t, x):
+        nonlocal may_be_whole
         if may_be_whole:
             value, back = ad(f, t, x, *args)
             if type(value) is np.ndarray and value.dtype == x.dtype and value.shape == x.shape:
                 return value, back  # what SciPy makes of it
+            may_be_whole = False
         value, whole = ad(read, f, t, x, *args)
         if np.iscomplexobj(value) and not np.iscomplexobj(x):
             raise NotImplementedError(
@@ -33,15 +35,16 @@ def many_of(ad, f, args, read):
     The pullback returns the cotangents of the function, the times, the values and the `args`.
     """
 
+    gives_arrays = True
+
     def many(times, values):
-        if read is value_first:
-            value, back = ad(f, values, times, *args)
+        nonlocal gives_arrays
+        if gives_arrays:
+            given = (values, times) if read is value_first else (times, values)
+            value, back = ad(f, *given, *args)
             if type(value) is np.ndarray:
-                return value, swapped(back)
-        else:
-            value, back = ad(f, times, values, *args)
-            if type(value) is np.ndarray:
-                return value, back
+                return value, swapped(back) if read is value_first else back
+            gives_arrays = False
         value, back = ad(of_rows, read is value_first, f, times, values, *args)
         return value, lambda dk: back(dk)[2:]
 
