@@ -25,7 +25,12 @@ NOTHING = ir.Const(None)
 Cells = dict[str, str]
 _COMPARISONS = {
     ir.Intrinsic(path)
-    for path in ("operator.contains", "operator.not_", *[of.path for of in COMPARISONS])
+    for path in (
+        "operator.contains",
+        "operator.not_",
+        "operator.truth",
+        *[of.path for of in COMPARISONS],
+    )
 }
 
 
@@ -147,14 +152,7 @@ class _Recorder:
 
     def truth(self, origin: ast.AST, test: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
         """Return an atom for the truth of a value, whose class may have a say in it."""
-        if not isinstance(test, ir.Name):
-            return test
-        last = out[-1] if out else None
-        if (
-            isinstance(last, ir.RecordedCall)
-            and last.target == test.id
-            and last.function in _COMPARISONS
-        ):
+        if not isinstance(test, ir.Name) or _is_compared(test, out):
             return test
         value = self.function.fresh("truth")
         out.append(self.call(origin, "operator.truth", [test], [self.node(test)], value))
@@ -201,6 +199,10 @@ class _Recorder:
 
     def statement(self, s: ir.Statement, out: list[ir.Statement]) -> None:
         match s:
+            case ir.Call(origin, target, ir.Intrinsic("operator.truth"), [test]) if _is_compared(
+                test, out
+            ):
+                out += [s, ir.Track(origin, [self.companion(target)], [NOTHING])]
             case ir.Call(origin, target, function, arguments, keywords):
                 function = self.read(origin, function, out)
                 arguments = [self.read(origin, x, out) for x in arguments]
@@ -279,6 +281,18 @@ class _Recorder:
 def _declared(origin: ast.AST, name: str) -> ir.Statement:
     """Return `name: None`, which makes a local variable that has no value so far."""
     return ir.Plain(placed(ast.parse(f"{name}: None").body[0], origin), [])
+
+
+def _is_compared(test: ir.Atom, out: list[ir.Statement]) -> bool:
+    """Return whether a value was just made by a comparison, of which the class has had its say."""
+    match out:
+        case [*_, ir.RecordedCall(target=target, function=function)]:
+            pass
+        case [*_, ir.Call(target=target, function=function), ir.Track()]:  # its truth
+            pass
+        case _:
+            return False
+    return test == ir.Name(target) and function in _COMPARISONS
 
 
 def _as_call(s: ir.Statement) -> ir.Statement:

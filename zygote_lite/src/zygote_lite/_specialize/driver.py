@@ -157,8 +157,10 @@ def code_for_lists(
         attempts = [(True, False, True)] * has_rows + [(False, True, False)]
         attempts += [(False, True, True)] * has_rows
         for uniform, held, by_rows in attempts:
-            with contextlib.suppress(NotSpecializable):
+            try:
                 return code(uniform, held, by_rows=by_rows)
+            except NotSpecializable as other:
+                reason = other if reason.unless_held else reason
         raise reason from None
     if tried[-1].lists and (made.structured or tried[-1].places) and not compiled and not many:
         with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one

@@ -97,14 +97,14 @@ def _may_be_given(result: Value) -> bool:
     """Return whether a function that calls itself may have a value."""
     if result.is_constant and result.sample is None:
         return True
-    is_array = isinstance(result.fact, ArrayOf) and result.fact.dtype.kind == "f"
+    is_array = isinstance(result.fact, ArrayOf) and result.fact.dtype.kind in "fc"
     return is_array or (result.is_scalar and not may_be_complex(result.fact))
 
 
 def _parameter(builder: Interpreter, leaf: Value, stem: str) -> Value:
     if leaf.is_constant:
         return leaf
-    if leaf.active and may_be_complex(leaf.fact):
+    if leaf.active and leaf.is_scalar and may_be_complex(leaf.fact):
         raise NotSupported.RECURSION("a function that calls itself is given a complex number")
     x = Value(leaf.fact, leaf.sample, builder.name(stem))
     x.active = leaf.active

@@ -4,12 +4,14 @@ Targets of assignments are expressions too, that are stored to.
 """
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.variables import Variables
 from zygote_lite._ir.operators import OF_SYNTAX
 
+Lower = Callable[[ast.expr, str], ir.Atom]  # of an expression, into a variable
 _LOOKING_AT_LOCALS = ("exec", "eval", "locals", "globals", "vars")
 
 
@@ -117,6 +119,7 @@ class Expressions(Variables):
         target: str,
         left: ir.Atom,
         rest: list[tuple[ast.cmpop, ast.expr]],
+        is_test: bool = False,
     ) -> None:
         op, comparator = rest[0]
         left = self.kept(left, e, [comparator])
@@ -128,34 +131,74 @@ class Expressions(Variables):
         else:
             self.call(e, target, OF_SYNTAX[type(op)].path, [left, right])
         if len(rest) > 1:
+            if is_test:
+                self.call(e, target, "operator.truth", [ir.Name(target)])
             with self.collected() as body:
-                self.comparisons(e, target, right, rest[1:])
+                self.comparisons(e, target, right, rest[1:], is_test)
             self.out.append(ir.If(e, ir.Name(target), body, []))
 
     def expr_boolop(self, e: ast.BoolOp, target: str | None) -> ir.Atom:
         result = self.temporary()
-        self.expression(e.values[0], result)
-        self.boolean(e, result, e.values[1:])
+        self.boolean(e, result, e.values, self.expression, self.expression)
         return ir.Name(result)
 
-    def boolean(self, e: ast.BoolOp, result: str, rest: list[ast.expr]) -> None:
+    def boolean(
+        self, e: ast.BoolOp, result: str, values: list[ast.expr], operand: Lower, last: Lower
+    ) -> None:
+        """Append what assigns the first value that decides, or the last."""
+        if len(values) == 1:
+            last(values[0], result)
+            return
+        operand(values[0], result)
         with self.collected() as body:
-            self.expression(rest[0], result)
-            if len(rest) > 1:
-                self.boolean(e, result, rest[1:])
+            self.boolean(e, result, values[1:], operand, last)
         branches = (body, []) if isinstance(e.op, ast.And) else ([], body)
         self.out.append(ir.If(e, ir.Name(result), *branches))
 
     def expr_ifexp(self, e: ast.IfExp, target: str | None) -> ir.Atom:
-        test = self.expression(e.test)
-        result = self.temporary()
+        return self.choice(e, self.expression)
+
+    def choice(self, e: ast.IfExp, lower: Lower, target: str | None = None) -> ir.Atom:
+        test = self.test(e.test)
+        result = target or self.temporary()
         branches = []
         for branch in (e.body, e.orelse):
             with self.collected() as body:
-                self.expression(branch, result)
+                lower(branch, result)
             branches.append(body)
         self.out.append(ir.If(e, test, *branches))
         return ir.Name(result)
+
+    def test(self, e: ast.expr, target: str | None = None) -> ir.Atom:
+        """Append what finds out whether `e` holds, and return what has that truth.
+
+        Python asks each value in a test for its truth once, which a class may notice. Who takes
+        what is returned asks it; what it is made of was asked, and is a truth value.
+        """
+        match e:
+            case ast.UnaryOp(ast.Not(), operand):
+                return self.call(e, target, "operator.not_", [self.test(operand)])
+            case ast.BoolOp(_, values):
+                result = target or self.temporary()
+                self.boolean(e, result, values, self.truth, self.test)
+                return ir.Name(result)
+            case ast.IfExp():
+                return self.choice(e, self.test, target)
+            case ast.Compare(left, [_, _, *_]):
+                result = target or self.temporary()
+                rest = list(zip(e.ops, e.comparators, strict=True))
+                self.comparisons(e, result, self.expression(left), rest, is_test=True)
+                return ir.Name(result)
+        return self.expression(e, target)
+
+    def truth(self, e: ast.expr, target: str) -> ir.Atom:
+        """Append what assigns whether `e` holds, as a truth value."""
+        match e:
+            case ast.UnaryOp(ast.Not()) | ast.Compare(
+                _, [ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]
+            ):
+                return self.test(e, target)
+        return self.call(e, target, "operator.truth", [self.test(e)])
 
     def expr_namedexpr(self, e: ast.NamedExpr, target: str | None) -> ir.Atom:
         if self.is_local(e.target):

@@ -159,12 +159,12 @@ class _Lowering(Classes, Functions, Patterns):
         self.decorate(s, decorators)
 
     def stmt_if(self, s: ast.If) -> None:
-        test = self.expression(s.test)
+        test = self.test(s.test)
         self.out.append(ir.If(s, test, self.block(s.body), self.block(s.orelse)))
 
     def stmt_while(self, s: ast.While) -> None:
         with self.collected() as before:
-            test = self.expression(s.test)
+            test = self.test(s.test)
         self.out.append(ir.While(s, before, test, self.block(s.body), self.block(s.orelse)))
 
     def stmt_for(self, s: ast.For) -> None:
@@ -263,7 +263,7 @@ class _Lowering(Classes, Functions, Patterns):
         self.pattern(case.pattern, subject, matched)
         if case.guard is not None:
             with self.collected() as guard:
-                self.expression(case.guard, matched)
+                self.test(case.guard, matched)
             self.out.append(ir.If(s, ir.Name(matched), guard, []))
         body = self.block(case.body)
         with self.collected() as rest:
@@ -273,7 +273,7 @@ class _Lowering(Classes, Functions, Patterns):
     def stmt_assert(self, s: ast.Assert) -> None:
         if not __debug__:  # `python -O` leaves assertions out, here as in the user's own code
             return
-        test = self.expression(s.test)
+        test = self.test(s.test)
         with self.collected() as failed:
             arguments = [] if s.msg is None else [self.expression(s.msg)]
             exception = self.call(s, None, "AssertionError", arguments)

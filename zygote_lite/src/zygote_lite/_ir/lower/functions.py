@@ -149,7 +149,7 @@ class Functions(Expressions):
         if not tests:
             inner()
             return
-        test = self.expression(tests[0])
+        test = self.test(tests[0])
         with self.collected() as body:
             self.conditions(tests[1:], inner, origin)
         self.out.append(ir.If(origin, test, body, []))

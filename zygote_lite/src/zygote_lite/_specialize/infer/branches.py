@@ -36,17 +36,9 @@ def interpret_branch(
     builder: Builder, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
 ) -> Env | None:
     """Write an `if` statement; return the variables after it, or `None` if that is not reached."""
-    if test in builder.iterators:
-        raise Unsound.ITERATOR("it asks for the truth of an iterator")
-    test = truth_now(builder, test)
-    if test.is_object or test.has_no_axes:
-        test = builder.apply(bool, [test])
-    if test.is_constant or test.items is not None:
+    test = truth_asked(builder, test)
+    if test.is_constant:
         return builder.block(body if test.sample else orelse, env, after)
-    if test in builder.truths:
-        return builder.block(body if builder.truths[test] else orelse, env, after)
-    if test.is_array:
-        raise NotSupported.TRUTH("it asks for the truth of an array")
 
     def path(taken: bool) -> Env | None:
         note_given(builder, test, taken)
@@ -58,10 +50,24 @@ def interpret_branch(
     return _both_or_one(builder, node, env, after, path)
 
 
-def truth_now(builder: Builder, test: Value) -> Value:
-    """Return what is asked for its truth; of a container, which may be empty later, the truth."""
-    changes = test.contents is not None or isinstance(test.fact, ListOf)
-    return builder.apply(bool, [test]) if changes else test
+def truth_asked(builder: Builder, test: Value) -> Value:
+    """Write what finds the truth of a value, and return what has that truth: a number, as it is."""
+    if test in builder.iterators:
+        raise Unsound.ITERATOR("it asks for the truth of an iterator")
+    if test.is_object or test.has_no_axes or _may_change(test):
+        test = builder.apply(bool, [test])
+    if test.is_constant or test.items is not None:
+        return constant(bool(test.sample))
+    if test in builder.truths:
+        return constant(builder.truths[test])
+    if test.is_array:
+        raise NotSupported.TRUTH("it asks for the truth of an array")
+    return test
+
+
+def _may_change(test: Value) -> bool:
+    """Return whether a container may be empty here and not later, in the reverse pass."""
+    return test.contents is not None or isinstance(test.fact, ListOf)
 
 
 def _both_or_one(

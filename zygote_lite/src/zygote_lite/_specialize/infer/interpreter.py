@@ -12,7 +12,7 @@ from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._specialize.infer import builds, inputs, operations, reads
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import contexts as _contexts
-from zygote_lite._specialize.infer.branches import interpret_branch, truth_now
+from zygote_lite._specialize.infer.branches import interpret_branch, truth_asked
 from zygote_lite._specialize.infer.cells import assign, is_cell, new_cell, with_cells
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import hold_all, moves_to
@@ -29,7 +29,7 @@ from zygote_lite._specialize.infer.recursion import recursive_call
 from zygote_lite._specialize.infer.walks import iterate, loop_while
 from zygote_lite._specialize.infer.writes import changed, own_result, store
 from zygote_lite._specialize.normalize.class_bodies import Begin, Define
-from zygote_lite._specialize.normalize.exits import Truth, Walk, live
+from zygote_lite._specialize.normalize.exits import Walk, live
 from zygote_lite._specialize.normalize.lowered import lowered_code
 from zygote_lite._specialize.normalize.tries import Attempt
 from zygote_lite._specialize.typed.builder import Builder
@@ -155,12 +155,14 @@ class Interpreter(Builder):
 
     def statement(self, s: ir.Statement, env: Env, after: set[str]) -> Env | None:
         match s:
-            case Truth(_, target, source):
-                env[target] = truth_now(self, self.atom(source, env))
             case ir.Move(_, target, source):
                 env[target] = x = not_asked(self, source, env)
                 if isinstance(x.fact, ListOf) and is_temporary(x.name) and stem_of(target):
                     x.name = self.name(stem_of(target))
+            case ir.Call(
+                _, target, ir.Intrinsic("operator.truth"), [test]
+            ):  # in a test of the program
+                env[target] = truth_asked(self, self.atom(test, env))
             case ir.Call(_, target, ir.Intrinsic("enter_context"), [manager]):
                 env[target] = _contexts.enter(self, self.atom(manager, env))
             case ir.Call(_, target, ir.Intrinsic("exit_context"), [manager, raised]):

@@ -1,6 +1,7 @@
 """A call that is one operation: of a rule, where a gradient passes, or of a pure function."""
 
 import operator
+from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -181,6 +182,10 @@ def inactive(
     if hasattr(f, "__code__") and not is_pure(f) and not of_whole:
         return _python(builder, f, xs, kws, stem)
     _held.refuse_inside([*xs, *kws.values()])
+    if isinstance(f, type) and f in (deque, defaultdict, OrderedDict):
+        reason = NotSupported.CONTAINER(f"it makes a {f.__name__}")
+        reason.unless_held = True
+        raise reason
     if not (is_pure(f) or of_whole):
         raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):

@@ -98,7 +98,7 @@ def _call_of(builder: Builder, f: Recursive, xs: list[Value]) -> Value:
     whole = Result(Other(tuple), (f.result.sample, None))
     both = builder.write(whole, f, given, {}).target
     builder.resized += f.resized
-    result = Result(f.result.fact, f.result.sample)
+    result = Result(f.result.fact, _sample_for(f, xs))
     op = builder.write(result, operator.getitem, [both, constant(0)], {})
     op.target.fresh = op.target.made = False
     if containers_of(f):
@@ -114,6 +114,16 @@ def _call_of(builder: Builder, f: Recursive, xs: list[Value]) -> Value:
         be_active(op, given)
         op.reverse_rule = RecursiveRule(f.back, kept.target, given, params)
     return op.target
+
+
+def _sample_for(f: Recursive, xs: list[Value]) -> Any:
+    """Return a sample of what a call gives: of the shape of the argument that has its shape."""
+    assert f.result is not None
+    sample = f.result.sample
+    for x, leaf in zip(xs, f.leaves, strict=True):
+        if x.is_array and np.shape(sample) == np.shape(leaf.sample) != np.shape(x.sample):
+            return np.resize(sample, np.shape(x.sample))
+    return sample
 
 
 @dataclass(eq=False)

@@ -43,8 +43,7 @@ def normalize(
         _refuse_in_generator(function.body)
     if may_be_left:
         function = replace(function, body=_ending_where_left(function.body))
-    body = without_classes(_asking_for_truth(function.body), function.fresh)
-    function = replace(function, body=body)
+    function = replace(function, body=without_classes(function.body, function.fresh))
     if handlers:
         return _Normalizer(function, HandledTries(function)).run()
     try:
@@ -68,35 +67,6 @@ class Walk(ir.For):
     item: str
     left: str
     delegates: bool = False
-
-
-@dataclass
-class Truth(ir.Move):
-    """`target = source`, of which nobody asks for more than its truth."""
-
-
-def _asking_for_truth(body: Block) -> Block:
-    """Return a body that notes of which operands of `and` and `or` the truth alone is asked."""
-    statements = [*ir.every(body)]
-    if not any(isinstance(s.origin, ast.BoolOp) for s in statements):
-        return body
-    read = {name for s in statements for name in _atom_names(_atoms_but_tests(s))}
-
-    def noted(block: Block) -> Block:
-        out: Block = []
-        for s in block:
-            if isinstance(s.origin, ast.BoolOp) and isinstance(s, ir.If):
-                test = s.test
-                if isinstance(test, ir.Name) and test.id not in read:
-                    out.append(Truth(s.origin, test.id, test))
-            out.append(with_blocks(s, noted))
-        return out
-
-    return noted(body)
-
-
-def _atoms_but_tests(s: ir.Statement) -> Iterable[ir.Atom]:
-    return [] if isinstance(s, ir.If | ir.While) else ir.atoms_of(s)
 
 
 class _Normalizer:

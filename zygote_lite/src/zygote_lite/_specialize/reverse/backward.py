@@ -4,6 +4,8 @@ import operator
 from collections import Counter
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from zygote_lite._specialize.reverse.accumulate import Cotangents
 from zygote_lite._specialize.reverse.powers import count_reads, note_powers
 from zygote_lite._specialize.reverse.stores import OfWrites
@@ -150,6 +152,8 @@ class Backward(OfWrites):
                 raise NotSupported.STRUCTURE_COTANGENT(
                     "a structure is carried from one iteration to the next"
                 )
+            if d is not None and d.is_array and np.shape(d.sample) != np.shape(source.sample):
+                d.sample = source.sample  # it has that of what comes from another path
             self.add(source, d)
 
     # -- structure -----------------------------------------------------------------------------

@@ -24,12 +24,14 @@ class NotSpecializable(Exception):  # noqa: N818 - no error: the tape takes over
         raises: the class of the error that Python raises here in every run, where that is known.
         code: of a function that calls itself, its code.
         after_all: whether all that was written before is run, and then that error is raised.
+        unless_held: whether it stands in the way only where containers are structures.
     """
 
     origin: ast.AST | None = None
     raises: type[BaseException] | None = None
     code: Any = None
     after_all: bool = False
+    unless_held: bool = False
 
     def __init__(self, reason: "Reason", details: str) -> None:
         super().__init__(reason, details)
