@@ -45,7 +45,7 @@ def follow(steps, result, x):
 def draw(steps, result, x, texts, names, path):
     """Draw both columns. Texts say what each line does, and names which entries have which."""
     found, n = follow([*steps], result, x), len(x)
-    figure = Figure(figsize=(6.4, 0.6 + 0.75 * len(found)), dpi=80, layout="constrained")
+    figure = Figure(figsize=(5.2, 0.6 + 0.75 * len(found)), dpi=80, layout="constrained")
     axes = figure.subplots()
     for row, (text, columns) in enumerate(zip(texts, found, strict=True)):
         y = -1.4 * row

@@ -20,7 +20,7 @@ from website.rules import page as page_of_rules  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 ERRORS = ROOT / "docs" / "errors"
-PRINTED_CODE = re.compile(r'(?m)^```text\n(?=def |"""|# Recorded)')
+PRINTED_CODE = re.compile(r'(?m)^```text\n(?=def |"""|# Recorded|# \w+(?: =|:) )')
 TYPE_OF_PARAMETER = re.compile(r"(?s)(</code></b>)\s*\((?:(?!<div).)*?\)(?=\s*–)")
 
 
