@@ -474,6 +474,54 @@ def test_a_loop_keeps_nothing():
     assert peak < 100_000
 
 
+def kept_before_a_write(x):
+    a = np.sin(x)
+    z, y = a * 1.0, a - x[0]
+    a[0] = x[1]
+    return z * y, a + 0.0
+
+
+def kept_views_before_a_write(x):
+    a, held = np.zeros((2, 2)), []
+    for i in range(2):
+        a[i] = x[i]
+        held.append(a.reshape(4) + 1.0)
+    a[1] = x[0]
+    return held[0] * held[1], np.broadcast_to(a[0], (2, 2)) * 1.0
+
+
+def two_buffers(x):
+    a, b, total = x * 1.0, np.zeros(3), 0.0
+    for i in range(5):
+        z = a * 1.0
+        b[1:] = a[:-1] * a[1:]
+        a[0] = x[i % 3]
+        total = total + z * b
+        if i != 2:
+            a, b = b, a
+    return a, b * total
+
+
+def buffers_that_are_made_anew(x):
+    a, b, k = np.zeros(3), x * 2.0, 0
+    while k < 3:
+        a[k] = b[k] * x[0]
+        b += a
+        a, b, k = b, a * 1.5, k + 1
+    return a, b
+
+
+@pytest.mark.parametrize(
+    "f", [kept_before_a_write, kept_views_before_a_write, two_buffers, buffers_that_are_made_anew]
+)
+def test_tangents_share_no_memory_where_their_primals_do_not(f):
+    expected = [slope(lambda h, i=i: f(V + h * W)[i], step=1e-3)[0] for i in range(2)]
+    with testing.transformed_only(), testing.compared(), testing.strict():
+        _, dy = jvp(f, (V,), (W,))
+    for part, due in zip(dy, expected, strict=True):
+        np.testing.assert_allclose(part, due, rtol=1e-7, atol=1e-9)
+
+
 def test_what_is_returned_may_be_written():
     def f(x):
         return x, x * 1.0

@@ -60,10 +60,29 @@ class Dual(OperationRules):
         replace(nodes, self.originals)  # which nobody reads after a later write
         stores = [n for n in walk(nodes) if isinstance(n, StoreItem) and n.array.is_array]
         self.written = {memory_of(n.array) for n in stores if n.array.active or n.value.active}
+        self.carry_written(nodes)
         self.returned: set[Value] = set()
         builder.reverse = builder.plain = True
         # what was computed once may come later in the text
         builder.known, builder.loop = {}, None
+
+    def carry_written(self, nodes: list[Node]) -> None:
+        """Note as written what a variable is moved from that is written: it has a tangent, too.
+
+        So tangents share memory where their primals do.
+        """
+        pairs = [p for n in walk(nodes) if isinstance(n, Moves) for p in n.pairs]
+        loops = [n for n in walk(nodes) if isinstance(n, Loop)]
+        pairs += [p for n in loops for p in zip(n.outs, n.phis, strict=True)]
+        made = {target for target, _ in pairs} | {*self.builder.definitions}
+        count = -1
+        while count != len(self.written):
+            count = len(self.written)
+            for target, source in pairs:
+                if memory_of(target) in self.written:
+                    if memory_of(source) not in made or not (target.active and target.is_array):
+                        raise NotSupported.FORWARD("what may be another array is written")
+                    self.written.add(memory_of(source))
 
     def block(self, nodes: list[Node], write: Callable[[Any], None] | None = None) -> list[Node]:
         """Return the dual of a block, or what `write` writes for each of its nodes."""
@@ -155,6 +174,8 @@ class Dual(OperationRules):
         if d is None:
             self.still.add(y)
             return
+        if self.written and self.is_apart(node) and not (d.is_constant or self.is_new(d)):
+            d = self.builder.operation(np.ndarray.copy, [d]).target  # it may be written to later
         self.tangents[y] = d
         if y.base is not None and memory_of(y) in self.written:
             whole = self.of(memory_of(y))
@@ -165,6 +186,12 @@ class Dual(OperationRules):
                 self.builder.demand(is_view, d, whole)
         if y.name and not d.name.startswith("d" + y.name):
             self.rename(d, y)
+
+    def is_apart(self, node: Op) -> bool:
+        """Return whether an operation gives an array that shares no memory with its operands."""
+        y = node.target
+        is_item = node.function is operator.getitem and isinstance(node.arguments[0].fact, ListOf)
+        return y.is_array and y.base is None and not is_item
 
     def rename(self, d: Value, y: Value) -> None:
         made = self.builder.definitions.get(d)
@@ -178,12 +205,15 @@ class Dual(OperationRules):
             d: the tangent.
             count: how many values it may be the tangent of.
         """
-        others = sum(known is d for known in self.tangents.values())
-        is_new = d in self.builder.definitions and d.fresh and d.spread is None
-        if is_new and others <= count and d not in self.returned:
+        if self.is_new(d, count) and d not in self.returned:
             self.returned.add(d)
             return d
         return self.builder.operation(np.ndarray.copy, [d]).target
+
+    def is_new(self, d: Value, count: int = 0) -> bool:
+        """Return whether a tangent shares memory with those of at most so many values."""
+        others = sum(known is d for known in self.tangents.values())
+        return d in self.builder.definitions and d.fresh and d.spread is None and others <= count
 
     def appended(self, node: Append) -> None:
         """Write the tangent of an item to the list of tangents."""
@@ -222,6 +252,8 @@ class Dual(OperationRules):
                 d = constant(0.0 if target.is_scalar else None)  # nobody reads it
             else:
                 d = self.of(source)
+            if d is None and memory_of(target) in self.written:
+                raise NotSupported.FORWARD("an array that is written has no tangent")
             if d is None or (target.is_array and not (d.is_array or d.is_constant)):
                 d = self.zero(target if source.is_constant else source)
             node.pairs.append((self.tangents[target], self.as_number_of(d, self.tangents[target])))
@@ -278,8 +310,6 @@ class Dual(OperationRules):
     def loop(self, node: Loop) -> None:
         if node.target is not None and node.target.active:
             raise NotSupported.FORWARD("a loop walks over what moves")
-        if any(x in self.written for x in (*node.phis, *node.outs)):
-            raise NotSupported.FORWARD("an array that a loop carries is written")
         outer, self.builder.loop = self.builder.loop, node
         try:
             node.body = self.block(node.body)
