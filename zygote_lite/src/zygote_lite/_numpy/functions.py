@@ -289,19 +289,30 @@ def _vectorize_call(self: Any, func: Any, args: Any) -> Any:
         return self._vectorize_call_with_signature(func, args)
     if not args:
         return func()
-    arrays = np.broadcast_arrays(*args)
-    found = []
-    for place in np.ndindex(arrays[0].shape):
-        found.append(func(*[x[place] for x in arrays]))
-    if not found:
-        if self.otypes is None:
+    kinds, found = self.otypes, []
+    if kinds is None:  # it is called with the first entries once more, which decides
+        if any(np.size(x) == 0 for x in args):
             raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
-        empty = [np.empty(arrays[0].shape, kind) for kind in self.otypes]
+        first = func(*[np.ravel(x)[0] for x in args])
+        outputs = first if isinstance(first, tuple) else (first,)
+        kinds = "".join([np.asarray(y).dtype.char for y in outputs])
+        if self.cache:
+            found.append(first)
+    arrays = np.broadcast_arrays(*args)
+    for place in [*np.ndindex(arrays[0].shape)][len(found) :]:
+        found.append(func(*[as_of_python(x[place]) for x in arrays]))
+    if not found:
+        empty = [np.empty(arrays[0].shape, kind) for kind in kinds]
         return empty[0] if len(empty) == 1 else tuple(empty)
     if not isinstance(found[0], tuple):
-        return joined(found, arrays[0].shape, self.otypes, 0)
+        return joined(found, arrays[0].shape, kinds, 0)
     parts = zip(*found, strict=True)
-    return tuple([joined(p, arrays[0].shape, self.otypes, i) for i, p in enumerate(parts)])
+    return tuple([joined(p, arrays[0].shape, kinds, i) for i, p in enumerate(parts)])
+
+
+def as_of_python(x: Any) -> Any:
+    """Return an entry of an array as an array of objects has it: of NumPy's numbers, Python's."""
+    return x.item() if isinstance(x, np.generic) else x
 
 
 @handlers.callables(np.ufunc)
@@ -318,9 +329,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 
 
 def joined(found: Any, shape: Any, kinds: Any, i: Any) -> Any:
-    """Return values as an array of a shape, of the kind that `otypes` asks for."""
+    """Return values as an array of a shape, of the kind that one of some letters asks for."""
     whole = np.reshape(np.array([*found]), shape)
-    return whole if kinds is None else whole.astype(kinds[i])
+    return whole if whole.dtype.char == kinds[i] else whole.astype(kinds[i])
 
 
 @handlers.callables(type(np.sum))

@@ -36,6 +36,12 @@ from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
+from zygote_lite._specialize.infer.models.vectorized import (
+    OfEntries,
+    called_vectorized,
+    made_vectorized,
+    vectorized_from_outside,
+)
 from zygote_lite._specialize.infer.operations import (
     active,
     asks_for_more,
@@ -124,6 +130,9 @@ def call_object(
         return _instances.construct(builder, f.sample, xs, kws)
     if _callables.is_cached(f):
         return _callables.called_cached(builder, f, xs, kws)
+    of_entries = vectorized_from_outside(builder, f)
+    if of_entries is not None:
+        return called_vectorized(builder, of_entries, xs, kws)
     if any(leaf.active for x in (f, *xs, *kws.values()) for leaf in leaves(x)):
         rule = rule_of(f.sample, xs, kws)
         if rule is not None:
@@ -140,6 +149,8 @@ def _stand_in(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> 
             return method_call(builder, f, xs, kws, stem)
         case LocalCache():
             return _callables.called_cache(builder, f, xs, kws)
+        case OfEntries():
+            return called_vectorized(builder, f, xs, kws)
         case Partial():
             return _callables.called_partial(builder, f, xs, kws, stem)
     if _callables.is_getter(f) and len(xs) == 1 and not kws:
@@ -188,7 +199,7 @@ def _stand_in_made(builder: Builder, f: Any, xs: Values, kws: Options, stem: str
     found = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
     found = found or _callables.made_partial(builder, f, xs, kws)
     found = found or (_callables.made_cache(builder, f, xs, kws) if is_hashable(f) else None)
-    found = found or _callables.made_getter(f, xs, kws)
+    found = found or _callables.made_getter(f, xs, kws) or made_vectorized(f, xs, kws)
     if found is not None:
         return found
     if builder.handlers and _errors.is_kind(f):
