@@ -6,12 +6,14 @@ Both are found from the operands of a call, through what they reach (`walk`).
 import fractions
 import operator
 import re
+import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.classes import computes, intercepts
+from zygote_lite._activity.classes import computes, hook_of, intercepts, is_read_in_c
+from zygote_lite._activity.doubts import may_depend
 from zygote_lite._activity.marks import mark_new, note_outside
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
@@ -44,6 +46,12 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
     active = state.active
     if not active:
         return False
+    if type(f) is types.BuiltinFunctionType and type(f.__self__) is dict and f.__name__ == "get":
+        f, xs = dict.get, (f.__self__, *xs)
+    if f is operator.getitem and type(xs[1]) in (int, str) and is_read_in_c(type(xs[0])):  # type: ignore[arg-type]
+        return id(xs[0]) in active
+    if f is len and kind_of(xs[0]) in (LIST, DICT) and hook_of(type(xs[0]), "__len__") is None:
+        return id(xs[0]) in active
     if (
         id(f) in STRUCTURAL
         and f is not operator.truth
@@ -59,7 +67,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         elif not _has_methods(f, xs) and not any(kind_of(x) == FUNCTION for x in kws.values()):
             is_written = f in _ATTRIBUTE_WRITERS and id(dict_of(xs[0])) in active
             return is_written or _is_any_active(active, (*xs, *kws.values()))
-    return reaches_active(f, *xs, *kws.values())
+    return may_depend(f, xs, kws)
 
 
 _SUBSCRIPTS = (operator.getitem, operator.setitem)

@@ -67,6 +67,16 @@ def is_init_of_dataclass(f: Any, x: Any) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=4096)
+def is_read_in_c(kind: type) -> bool:
+    """Return whether a class of lists or dicts leaves it to C to read an item of an instance."""
+    return (
+        issubclass(kind, list | dict)
+        and member_of(kind, "__missing__") is None
+        and hook_of(kind, "__getitem__") is None
+    )
+
+
 def fields_of(x: Any) -> Any:
     """Return the `__dict__` of an object, whatever its class makes of attribute access."""
     fields = dict_of(x)

@@ -45,6 +45,10 @@ Hook = tuple[types.FunctionType, Any]
 Named = tuple[str, bool]
 
 _INDEXED = {id(f) for f in (operator.getitem, operator.setitem, operator.delitem)}
+_KEYED = {id(f) for f in (
+    operator.contains, dict.get, dict.pop, dict.setdefault, dict.__contains__, set.__contains__,
+    set.add, set.discard, set.remove,
+)}  # fmt: skip
 _plain: set[type] = {float, int, complex, bool, str, bytes, type(None), np.ndarray, np.float64,
                      slice, type, types.FunctionType, types.BuiltinFunctionType}  # fmt: skip
 _PYTHON_CALLABLES = (types.FunctionType, types.MethodType, type, functools.partial)
@@ -62,6 +66,10 @@ def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
         return _hooks_of_index(names, *xs)
     if (_plain if deep else _plain_or_containers).issuperset(map(type, xs)):
         return []
+    if id(f) in _KEYED:
+        x, *keys = xs
+        if isinstance(x, dict | set | frozenset):  # what else it holds is not looked at
+            return _hooks_of((x,), False, names) + _hooks_of(keys, deep, names)
     return _hooks_of(xs, deep, names)
 
 

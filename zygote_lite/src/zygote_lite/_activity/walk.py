@@ -46,6 +46,7 @@ from zygote_lite.modes import CHECKED, InternalError
 _BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
 LIMIT = 2000
 LIMIT_BY_NAME = 50_000
+_GIVEN, _EARNED = 200, 2  # objects that a run may walk through, and how many more for each call
 _NUMBERS = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
 
 
@@ -63,13 +64,37 @@ def reaches_active(*roots: Any) -> bool:
     return found
 
 
+def may_reach_active(*roots: Any) -> bool:
+    """Return whether something active may be reached; yes where the walk takes more than is earned.
+
+    Each call that the run resolves earns some objects. So all such walks together are bounded by
+    what the run does, whatever the heap looks like.
+    """
+    active = state.active
+    if not active or not state.outside:
+        return reaches_active(*roots)
+    left = _GIVEN + _EARNED * state.resolved - state.walked
+    seen: dict[int, Any] = {}
+    stack = [*roots]
+    found = next(_walk(active, stack, seen, stack, left), None) if left > 0 else _VAST
+    state.walked += len(seen)
+    if found is _VAST:
+        state.doubted = True
+    elif found is None:
+        _note_clean(seen)
+        if CHECKED:
+            _check_marks(active, roots)
+    return found is not None
+
+
 def _is_found_active(active: dict[int, Any], roots: tuple[Any, ...]) -> bool:
     """Return whether something active can be reached, by the marks and what was walked before."""
     if not state.outside:
         return any(map(_holds_active, roots))
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
-    for _ in _walk(active, [*roots], seen, by_name, LIMIT):
+    limit = LIMIT_BY_NAME if state.doubted else LIMIT  # what was recorded in doubt is not refused
+    for _ in _walk(active, [*roots], seen, by_name, limit):
         return True
     if any(
         _is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or isinstance(x, type)
@@ -162,7 +187,7 @@ def _entries_in(x: Any) -> list[Any]:
 def captured_within(*roots: Any) -> list[Any]:
     """Return what pullbacks have saved and can be reached from `roots` (all of it, if in doubt)."""
     captured = state.captured or {}
-    limit = min(LIMIT, 100 + len(captured) + state.saved // 100)  # soon it is cheaper to guard all
+    limit = min(LIMIT, 20 + len(captured) + state.saved // 1000)  # soon it is cheaper to guard all
     found = {id(x): x for x in _all_within(captured, roots, limit)} if captured else {}
     return list((captured if id(_VAST) in found else found).values())
 
@@ -217,6 +242,9 @@ def _walk(
     while stack:
         x = stack.pop()
         steps += 1
+        if len(seen) > limit or steps > 5 * limit:
+            yield _VAST
+            return
         kind = kind_of(x)
         if (kind == VALUE and type(x) in _NUMBERS) or id(x) in seen:
             continue
@@ -249,9 +277,6 @@ def _walk(
                 seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
                 stack += referents(x)
             continue
-        if len(seen) > limit or steps > 5 * limit:
-            yield _VAST
-            return
         if (
             id(x) in active
             or (kind >= TUPLE and id(dict_of(x)) in active)

@@ -54,6 +54,9 @@ class State(threading.local):
     clean: dict[int, Any]  # what was found to reach nothing active
     linked = False  # whether a call that was simply run may have linked what is clean to more
     outside = 0  # how often what is active may have come within the reach of code outside the run
+    resolved = 0  # how many calls have been resolved, but for the plainest
+    doubted = False  # whether a call was recorded that may reach nothing active
+    walked = 0  # how many objects have been walked through, where recording is as good
     private: dict[int, Any]  # containers that only the variables of the run hold
     made = 0  # how many private containers there have been
     holders: dict[int, list[Any]]  # by identity: what holds a private container

@@ -6,7 +6,6 @@ a function that comes up in several runs is then transformed, when the run is ov
 from around it is no part of a gradient by then.
 """
 
-import inspect
 import math
 import operator
 import types
@@ -15,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.activity import holds_text
+from zygote_lite._activity.doubts import GENERATES
 from zygote_lite._activity.saved import note_captured_deeply
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import may_reach_active, reaches_active
 from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._cotangents.registry import BY_CODE, Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, state, take
@@ -37,7 +37,6 @@ handlers = Handlers()
 
 _BY_VALUE = frozenset((int, float, np.float64, np.float32, np.ndarray))
 _OF_PARTS = frozenset((tuple, list, dict))
-_GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 @handlers.callables(types.FunctionType, of=lambda t: True)  # before it is recorded, for all
@@ -70,7 +69,7 @@ def _may_be_transformed(tape: Tape, f: types.FunctionType) -> bool:
     """Return whether transformed code may answer calls of a function."""
     code = f.__code__
     return not (
-        code.co_flags & _GENERATES
+        code.co_flags & GENERATES
         or (state.given and f is state.given[0])  # it has been tried as a whole
         or id(f) in tape.defaults  # which may be active
         or code in BY_CODE
@@ -100,7 +99,8 @@ def _differentiated(nodes: Nodes, xs: tuple[Any, ...]) -> tuple[int, ...]:
     numbers = []
     for i, x in enumerate(xs):
         by_address = type(x) not in _BY_VALUE and kind_of(x) != INERT
-        if nodes[i + 1] is not None or (by_address and reaches_active(x)):
+        reaches = reaches_active if type(x) in _OF_PARTS else may_reach_active
+        if nodes[i + 1] is not None or (by_address and reaches(x)):
             if by_address and type(x) not in _OF_PARTS:
                 return ()
             numbers.append(i)

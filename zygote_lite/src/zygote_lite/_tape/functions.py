@@ -3,6 +3,7 @@
 import inspect
 from typing import Any
 
+from zygote_lite._activity.doubts import note_length
 from zygote_lite._activity.marks import mark_new, note_made, note_outside, note_shared
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import NodeId, Traced, UndoOnly
@@ -31,7 +32,9 @@ class RecordedFunctions(Entries):
         if f.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
             for x in (*xs, *kws.values()):
                 note_shared(x)  # Python itself makes a tuple or dict of it
+        before = state.resolved
         result = run_as_called(run, self, given, f, xs, kws)
+        note_length(f, state.resolved - before)
         if is_generator:
             return self.generated(result, f, nodes)
         y, node = result

@@ -23,7 +23,7 @@ from zygote_lite._activity.outputs import may_read_descriptors
 from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._activity.saved import guarded, is_writer
 from zygote_lite._activity.side_effects import hooks_called, unknown_hooks
-from zygote_lite._activity.walk import captured_within, reaches_active
+from zygote_lite._activity.walk import captured_within, may_reach_active, reaches_active
 from zygote_lite._cotangents.kinds import OBJECT, VALUE, dict_of, kind_of
 from zygote_lite._cotangents.registry import (
     DESUGARED,
@@ -170,7 +170,7 @@ class InactiveCalls(RecordedFunctions):
     def note_unmarked(self, f: Any, xs: tuple[Any, ...]) -> None:
         """Note that something holds values that reach something active unmarked, as closures do."""
         kept = xs[is_storing(f) :]
-        if not PLAIN.issuperset(map(type, kept)) and reaches_active(*kept):
+        if not PLAIN.issuperset(map(type, kept)) and may_reach_active(*kept):
             note_stored(f, xs)
 
     def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
@@ -231,6 +231,7 @@ class Iteration(InactiveCalls):
         if type(x) is list:
             i = 0
             while i < len(x):
+                state.resolved += 1
                 if state.active:
                     yield self.call((None, None, None), operator.getitem, x, i)
                 else:
@@ -242,6 +243,7 @@ class Iteration(InactiveCalls):
         known = len(state.active or ())
         iterator = iter(x)
         for y in iterator:
+            state.resolved += 1
             yield y, None
             if len(state.active or ()) != known:
                 known = len(state.active or ())

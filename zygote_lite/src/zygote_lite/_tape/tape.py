@@ -103,6 +103,7 @@ class Tape(Iteration):
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
         """Resolve a call in the order that `call` describes."""
+        state.resolved += 1
         if state.has_texts:
             nodes = with_texts(nodes, (*xs, *kws.values()), self.text_node())
         hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)

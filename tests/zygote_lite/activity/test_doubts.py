@@ -1,0 +1,316 @@
+"""Calls that may reach something active: how far a walk goes, and what is recorded in doubt."""
+
+import contextlib
+import gc
+import marshal
+import types
+
+import pytest
+
+from tests.zygote_lite.checks.finite_differences import slopes
+from zygote_lite import gradient, value_and_grad
+from zygote_lite._activity import doubts, side_effects, walk
+from zygote_lite._cotangents.run import state
+from zygote_lite.testing import recorded_only
+
+said: list[object] = []
+written = {"h": 0.0}
+
+
+class Counted:
+    """An object that is written into, with methods that nothing active reaches but `hidden`."""
+
+    def __init__(self):
+        self.w, self.settings, self.items = 1.0, {"a": 1}, [1, 2, 3]
+
+    def name(self):
+        said.append("name")
+        return f"m{self.settings['a']}"
+
+    def hidden(self):
+        return written["h"]
+
+    @property
+    def size(self):
+        return len(self.items)
+
+    @staticmethod
+    def following(k):
+        said.append(k)
+        return k + 1
+
+    def fails(self):
+        raise KeyError("no")
+
+    def __call__(self, k):
+        said.append(("called", k))
+        return k * 2
+
+
+counted = Counted()
+
+
+def safely(k):
+    said.append(("before", k))
+    try:
+        Counted().fails()
+    except KeyError:
+        return k
+    finally:
+        said.append("after")
+
+
+def looks_at_names(k):
+    return len(locals()) * k
+
+
+def generated(k):
+    return sum(i for i in range(k))
+
+
+def counts_down(k):
+    while k > 1:
+        k -= 1
+    return k
+
+
+def program(x):
+    counted.w = x
+    written["h"] = x * 2
+    a = len(counted.name()) + Counted.following(4) + safely(5) + Counted().size + counted(2)
+    b = looks_at_names(3) + generated(3) + counts_down(4)
+    return counted.w * a + counted.hidden() * b * x
+
+
+@pytest.fixture
+def all_in_doubt(monkeypatch):
+    monkeypatch.setattr(walk, "_GIVEN", -(10**9))
+
+
+def test_what_is_recorded_in_doubt_does_what_it_does_when_it_is_run(all_in_doubt):
+    said.clear()
+    y = program(1.5)
+    expected = said[:]
+    ((_path, best, _off),) = slopes(program, (1.5,), 1e-2)
+    for _ in range(4):
+        said.clear()
+        assert value_and_grad(program)(1.5) == (y, pytest.approx(float(best), rel=1e-9))
+        assert said == expected
+
+
+@pytest.mark.parametrize("f", [looks_at_names, generated, counts_down])
+def test_what_looks_at_frames_or_loops_unseen_is_not_recorded_in_doubt(all_in_doubt, f):
+    def g(x):
+        counted.w = x
+        return counted.w * f(3)
+
+    with recorded_only():
+        assert gradient(g, 2.0) == (float(f(3)),)
+    assert not doubts._is_recordable(f)
+
+
+MANY = [[i] for i in range(3000)]
+
+
+def size_of_many(k):
+    return len(marshal.dumps(MANY)) * k
+
+
+def test_what_is_recorded_in_doubt_is_not_refused_because_it_is_large():
+    def f(x):
+        counted.w = x
+        return counted.w * size_of_many(2)
+
+    with recorded_only():
+        assert gradient(f, 2.0) == (float(size_of_many(2)),)
+
+
+def library_with(count):
+    """Return the class and the object of a module that names much of what it holds."""
+    module = types.ModuleType("large")
+    text = """
+class Part:
+    pass
+
+class Model:
+    def describe(self, k):
+        return f"{k}" if self.settings["a"] else all_parts
+
+    def check(self, k):
+        return helper(k) + len(self.settings)
+
+def helper(k):
+    return k if k >= 0 else len(all_parts)
+
+all_parts = []
+"""
+    exec(text, vars(module))
+    for i in range(count):
+        part = module.Part()
+        part.number, part.others = i, module.all_parts[-2:]
+        module.all_parts.append(part)
+    model = module.Model()
+    model.settings, model.w = {"a": 1}, 1.0
+    return model
+
+
+def use(model, x, count):
+    y = x
+    for k in range(count):
+        model.w = y
+        y = model.w + x * (model.check(k) + len(model.describe(k)))
+    return y
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Count the steps of walks."""
+    found = [0]
+    kind_of = walk.kind_of
+
+    def counting(x):
+        found[0] += 1
+        return kind_of(x)
+
+    monkeypatch.setattr(walk, "kind_of", counting)
+    return found
+
+
+def test_walks_take_what_the_run_does_whatever_the_heap_looks_like(steps):
+    counts = {}
+    for count in (3_000, 30_000):
+        model = library_with(count)
+        for uses in (5, 50):
+            steps[0], resolved = 0, []
+
+            def f(x, model=model, uses=uses, resolved=resolved):
+                y = use(model, x, uses)
+                resolved.append(calls_resolved())
+                return y
+
+            with recorded_only():
+                (d,) = gradient(f, 0.5)
+            assert d == pytest.approx(use(model, 1.0, uses))
+            counts[count, uses] = steps[0]
+            assert steps[0] < 5 * (walk._GIVEN + walk._EARNED * resolved[-1]) + 20 * uses
+    assert counts[3_000, 5] == counts[30_000, 5]
+    assert counts[3_000, 50] == counts[30_000, 50]
+
+
+def calls_resolved():
+    return state.resolved
+
+
+def test_what_takes_longer_than_a_walk_is_walked_in_later_runs():
+    model = library_with(300)
+    resolved = []
+
+    def work(k):
+        total = 0
+        for i in range(k):
+            total = helper(i, total)
+        return total if k else model.describe(k)
+
+    def helper(i, total):
+        return total + i
+
+    def f(x):
+        counted.w = x
+        y = counted.w * work(3000)
+        resolved.append(calls_resolved())
+        return y
+
+    with recorded_only():
+        for _ in range(2):
+            assert gradient(f, 2.0) == (float(work(3000)),)
+    assert resolved[0] > 3000
+    assert resolved[1] < 100
+
+
+# -- large objects as arguments ----------------------------------------------------------------
+
+
+def scaled(x, model, count):
+    total = 0.0
+    model.w = x
+    for k in range(count):
+        total = total + model.w * model.parts.get(k) * len(model.parts)
+    return total
+
+
+def test_a_large_argument_is_looked_at_once(steps):
+    looked_at = {}
+    for size in (1_000, 20_000):
+        model = types.SimpleNamespace(parts={k: 1.0 for k in range(size)}, w=0.0)
+        for count in (10, 1_000):
+            steps[0] = 0
+            with recorded_only():
+                assert gradient(scaled, 1.5, model, count)[0] == count * size
+            looked_at[size, count] = steps[0]
+    assert looked_at[1_000, 1_000] == looked_at[20_000, 1_000]
+    assert looked_at[20_000, 1_000] - looked_at[20_000, 10] < 20 * 990
+
+
+def test_dicts_are_not_searched_for_the_methods_of_what_they_hold(monkeypatch):
+    held = {k: [k] for k in range(1000)}
+    searched = []
+    parts = side_effects._held_parts
+    monkeypatch.setattr(
+        side_effects, "_held_parts", lambda x, names: searched.append(x) or parts(x, names)
+    )
+
+    def f(x):
+        counted.w = x
+        y = held.get(3)[0] + (4 in held) + held.setdefault(5, [0])[0]
+        return counted.w * y
+
+    with recorded_only():
+        assert gradient(f, 2.0) == (9.0,)
+    assert not any(x is held for x in searched)
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+def of_objects(x):
+    kept = Counted()
+    kept.w = x * 2.0
+    return kept.w * len(kept.name())
+
+
+def of_arrays(x):
+    y = [x * k for k in range(5)]
+    return sum(y) * x
+
+
+def with_a_counter(x):
+    counted.w = x
+    return counted.w * Counted.following(2)
+
+
+def that_raises(x):
+    kept = [x]
+    try:
+        return Counted().fails() or kept[0]
+    except KeyError as error:
+        kept.append(x * len(error.args))
+    raise ValueError(kept)
+
+
+@pytest.mark.parametrize("tier", ["recorded", "as it comes"])
+@pytest.mark.parametrize("f", [of_objects, of_arrays, that_raises, with_a_counter])
+def test_gradients_leave_nothing_behind(f, tier):
+    def one():
+        said.clear()
+        with contextlib.suppress(ValueError):
+            gradient(f, 1.5)
+
+    with recorded_only() if tier == "recorded" else contextlib.nullcontext():
+        for _ in range(20):
+            one()
+        gc.collect()
+        before = len(gc.get_objects())
+        for _ in range(100):
+            one()
+        gc.collect()
+        assert len(gc.get_objects()) - before < 10
