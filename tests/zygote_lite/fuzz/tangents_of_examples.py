@@ -51,10 +51,12 @@ def check(f, xs, options, seed=0):
             return "flat"
         slopes = back(dy)[1:]
         dxs = [None if d is None else direction(random_direction(d, generator)) for d in slopes]
+        # an iterator over an array has a gradient, and no form that a tangent could have
+        dxs = [None if isinstance(x, np.flatiter) else v for x, v in zip(xs, dxs, strict=True)]
         with testing.recorded_only():
             tangents = [jvp(called, anew(xs), dxs)[1]]
         tangents += [jvp(called, anew(xs), dxs)[1] for _ in range(CALLS)]
-    except DifferentiationError:
+    except (DifferentiationError, np.linalg.LinAlgError):
         return "refused"
     expected = sum(inner(d, v) for d, v in zip(slopes, dxs, strict=True) if v is not None)
     single = any(getattr(x, "dtype", None) in (np.float32, np.complex64) for x in (*xs, y))

@@ -522,6 +522,15 @@ def test_tangents_share_no_memory_where_their_primals_do_not(f):
         np.testing.assert_allclose(part, due, rtol=1e-7, atol=1e-9)
 
 
+def test_a_hessian_product_of_what_is_kept_before_a_write():
+    def f(x):
+        return np.sum(kept_before_a_write(x)[0] ** 2)
+
+    expected, _ = slope(lambda h: grad(f)(V + h * W), step=1e-3)
+    for _ in range(4):
+        np.testing.assert_allclose(hvp(f)(V, W), expected, rtol=1e-7, atol=1e-9)
+
+
 def test_what_is_returned_may_be_written():
     def f(x):
         return x, x * 1.0
