@@ -55,7 +55,7 @@ def called_vectorized(
     builder: Builder, f: OfEntries, xs: list[Value], kws: dict[str, Value]
 ) -> Value:
     """Return what a function of entries gives of arrays of one shape, and numbers."""
-    if kws or not xs or not all(map(_is_followed, xs)) or not xs[0].is_array:
+    if kws or not xs or not all(map(_is_vectorized, xs)) or not xs[0].is_array:
         raise NotSupported.METHOD("`np.vectorize` is given something other than arrays of floats")
     for x in xs[1:]:
         if x.is_array:
@@ -70,7 +70,7 @@ def called_vectorized(
     return builder.inline(_of_each, [f.function, *xs], {})
 
 
-def _is_followed(x: Value) -> bool:
+def _is_vectorized(x: Value) -> bool:
     if isinstance(x.fact, ArrayOf):
         return x.fact.dtype == np.float64 and bool(x.fact.axes)
     return isinstance(x.fact, Scalar) and (x.fact.classes <= _DOUBLE_NUMBERS or is_inert(x))
