@@ -54,6 +54,14 @@ def test_names_that_cannot_be_are_refused(tmp_path, capsys):
     for name in ("rules-mine", "1rules", "class"):
         assert main(["new", name, "--for", "math", "--in", str(tmp_path)]) == 2
         assert "can be no module" in capsys.readouterr().err
+    for name in ("_rules", "rules_", "rules_\u00e9"):
+        assert main(["new", name, "--for", "math", "--in", str(tmp_path)]) == 2
+        assert "can be no distribution" in capsys.readouterr().err
+    file = tmp_path / "file"
+    file.touch()
+    assert main(["new", NAME, "--for", "math", "--in", str(file)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == [file]
     for name in ("json", "rulescore", "own"):
         assert main(["new", name, "--for", "own", "--in", str(tmp_path)]) == 2
         assert f"there is a module {name} already" in capsys.readouterr().err

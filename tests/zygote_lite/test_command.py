@@ -54,6 +54,26 @@ def test_the_table_says_what_explain_says(model, capsys):
     assert any("numpy.sin" in line and "rules_base" in line for line in lines)
 
 
+def test_a_file_of_a_package_and_one_that_exits(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    package = tmp_path / "package_of_the_test"
+    package.mkdir()
+    texts = {
+        "__init__": "",
+        "scale": "SCALE = 2.0",
+        "f": "from .scale import SCALE\n\n\ndef f(x):\n    return sum(x * v for v in [SCALE])",
+        "exits": "raise SystemExit('no model')",
+    }
+    for name, text in texts.items():
+        (package / f"{name}.py").write_text(text + "\n")
+    assert command(["explain", f"{package}/f.py::f", "--args", "0.5"]) == 0
+    printed = capsys.readouterr().out
+    assert "package_of_the_test.f.f(float)" in printed
+    assert "Generated" not in printed
+    assert command(["explain", f"{package}/exits.py::f"]) == 2
+    assert capsys.readouterr().err.endswith("SystemExit: no model\n")
+
+
 def test_a_call_by_the_command_stands_at_no_line(capsys, monkeypatch):
     found = [("<frozen runpy>:88", "math.sin(float)", "transformed")]
     monkeypatch.setattr("zygote_lite.__main__.resolutions", lambda *_: found)
@@ -79,6 +99,7 @@ def test_one_argument_of_a_function_of_a_module(model, capsys):
         ("no.module::f", [], 2, "no.module::f: ModuleNotFoundError"),
         ("no.py::f", [], 2, "no file no.py"),
         ("{}", [], 2, "file.py::function"),
+        ("::f", [], 2, "file.py::function"),
     ],
 )
 def test_what_goes_wrong_is_told(model, capsys, target, args, status, told):

@@ -62,14 +62,14 @@ def _explain(given: argparse.Namespace) -> int:
         xs = []
         for asked in given.args:
             xs.append(eval(asked, known))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         told = error if type(error) is LookupError else f"{type(error).__name__}: {error}"
         print(f"{asked}: {told}", file=sys.stderr)
         return 2
     try:
         found = resolutions(f, tuple(xs), {}, given.argnums)
         lines = [("-" if place.startswith("<frozen ") else place, *rest) for place, *rest in found]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not code_in(str(error)):  # of the function itself: where, too
             keep_users_frames(error)
             of_user = error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
@@ -84,16 +84,22 @@ def _explain(given: argparse.Namespace) -> int:
 def _function_and_names(target: str) -> tuple[Any, dict[str, Any]]:
     """Return the function that `file.py::name` or `module::name` names, and the names there."""
     where, separator, path = target.partition("::")
-    if not separator or not path:
+    if not where or not separator or not path:
         raise LookupError(f"{target!r} is no file.py::function, and no package.module::function")
     if where.endswith(".py"):
         spec = importlib.util.spec_from_file_location(Path(where).stem, where)
         if spec is None or spec.loader is None or not Path(where).is_file():
             raise LookupError(f"there is no file {where}")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        sys.path.insert(0, str(Path(where).resolve().parent))  # as Python does with a script
-        spec.loader.exec_module(module)
+        folder, package = Path(where).resolve().parent, ""
+        while (folder / "__init__.py").is_file():
+            folder, package = folder.parent, f"{folder.name}.{package}"
+        sys.path.insert(0, str(folder))  # as Python does with a script
+        if package:
+            module = importlib.import_module(package + spec.name)
+        else:
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
+            spec.loader.exec_module(module)
     else:
         module = importlib.import_module(where)
     f: Any = module

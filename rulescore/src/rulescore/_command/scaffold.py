@@ -4,6 +4,7 @@ import importlib.util
 import keyword
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 _PINS = "rulescore>=0.1,<0.2"
@@ -19,7 +20,7 @@ def write_plugin(name: str, library: str, folder: Path) -> list[Path]:
         folder: where the folder of the distribution is made.
 
     Raises `LookupError` for a name that no module can have, or another one has, and where the
-    folder exists.
+    folder exists or cannot be written: then nothing is.
     """
     for word in (name, *library.split(".")):
         if not word.isidentifier() or keyword.iskeyword(word):
@@ -27,18 +28,28 @@ def write_plugin(name: str, library: str, folder: Path) -> list[Path]:
                 f"{word!r} can be no module: give the name that is imported, of letters, digits "
                 "and underscores"
             )
+    if re.fullmatch("[A-Za-z]([A-Za-z0-9_]*[A-Za-z0-9])?", name) is None:
+        raise LookupError(
+            f"{name!r} can be no distribution: its name begins with a letter, ends with a letter "
+            "or a digit, and has none beyond ASCII"
+        )
     if is_there(name) or name == library.partition(".")[0]:
         raise LookupError(f"there is a module {name} already: choose another name")
     root = folder / name
     if root.exists():
         raise LookupError(f"{root} exists already: choose another name, or remove it")
-    written = []
-    for path, text in _FILES.items():
-        target = root / path.replace("NAME", name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_filled(text, name, library), encoding="utf-8")
-        written.append(target)
-    return written
+    paths = {path.replace("NAME", name): text for path, text in _FILES.items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as unfinished:
+            for path, text in paths.items():
+                target = Path(unfinished, name, path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(_filled(text, name, library), encoding="utf-8")
+            Path(unfinished, name).rename(root)
+    except OSError as error:
+        raise LookupError(f"{root} cannot be written: {error}") from error
+    return [root / path for path in paths]
 
 
 def is_there(name: str) -> bool:
@@ -121,8 +132,8 @@ def half(x: float) -> float:
 """Rules for @LIBRARY@: replace the first by those of its functions."""
 
 import numpy as np
-
 from rulescore import RuleSet
+
 from @NAME@._functions import half
 
 rule = RuleSet("@NAME@")
@@ -144,11 +155,11 @@ rule.example(half, np.array([1.0, -2.0]))
 """Every rule has an example, and agrees with differences of its function."""
 
 import pytest
-
-import @NAME@._functions  # noqa: F401 - the rules come with the library
 from rulescore import plugins
 from rulescore.__main__ import main
 from rulescore.testing import check_rrule
+
+import @NAME@._functions  # noqa: F401 - the rules come with the library
 
 FOUND = [p for p in plugins(all_sections=True) if p.name == "@NAME@"]
 assert FOUND, 'rules are found once they are installed: pip install -e ".[tests]"'

@@ -362,7 +362,7 @@ def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
     """Note how a call was resolved, if `explain` asks for it."""
     if state.trace is not None:
         state.trace.append(
-            (where(), f"{name_of(f)}({', '.join(type(x).__name__ for x in xs)})", how)
+            (where(), f"{name_of(f)}({', '.join(_type_meant(x).__name__ for x in xs)})", how)
         )
 
 
