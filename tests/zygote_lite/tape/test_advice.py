@@ -171,6 +171,17 @@ def test_a_function_that_changes_its_arguments_gets_no_rule_to_paste():
     assert told.startswith("f has no rule. It changes what it is given, ")
 
 
+@pytest.mark.parametrize("name", ["permutation", "permuted", "shuffle", "choice"])
+def test_draws_among_the_entries_of_an_array_are_read_by_drawn_numbers(name):
+    new = np.random.default_rng
+    with pytest.raises(NoRuleError, match=r"; draw numbers, .*: `(.*)` \[ZL040\]$") as refused:
+        grad(lambda x: np.sum((getattr(new(0), name)(x + 0.0),)))(X)
+    (advised,) = re.findall("`(.*)`", str(refused.value))
+    drawn = eval(f"lambda x, generator, size: {advised} @ np.arange(6.0)", {"np": np})
+    f = lambda x: drawn(x, new(0), 6)
+    assert_slopes(gradient(f, X), f, (X,), 1e-6)
+
+
 def test_numbers_of_bytes_are_read_from_a_text():
     with pytest.raises(NoRuleError, match=r": struct\.unpack of \(str, bytes\) .* \[ZL007\]$"):
         grad(lambda x: struct.unpack("d", struct.pack("d", x))[0])(0.5)

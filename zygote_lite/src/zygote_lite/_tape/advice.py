@@ -144,9 +144,25 @@ def call_by_user() -> GivenCall | None:
     return None
 
 
+_PERMUTED = "draw numbers, and read by them: `x[generator.permutation(len(x))]`"
+_DRAWN = {
+    "permutation": _PERMUTED,
+    "permuted": _PERMUTED,
+    "shuffle": _PERMUTED,
+    "choice": "draw numbers, and read by them: `x[generator.choice(len(x), size)]`",
+}
+
+
 def near_miss(f: Any, xs: tuple[Any, ...]) -> str | None:
-    """Return which rule for a function fits a call but for one argument, and which argument."""
+    """Return which rule for a function fits a call but for one argument, and which argument.
+
+    Where a random generator draws among the entries of an array, it is what to write instead.
+    """
     f, xs = _unbound(f, xs)
+    if home_of(f) == "numpy.random" and isinstance(xs[1:] and xs[1], np.ndarray | list):
+        drawn = _DRAWN.get(f.__name__)
+        if drawn is not None:
+            return drawn
     for _, rule in why(f, *xs):
         if len(rule.types) != len(xs) or rule.kind == "instance":
             continue
