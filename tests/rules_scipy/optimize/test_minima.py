@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize as so
 
-from zygote_lite import DifferentiationError, NoRuleError, grad, gradient, value_and_grad
+from zygote_lite import DifferentiationError, NoRuleError, grad, gradient, jacobian, value_and_grad
 
 C = np.array([1.5, 2.5])
 W = np.array([1.0, 2.0])
@@ -187,3 +187,14 @@ def test_a_function_that_changes_what_it_captured_is_refused():
 
     with pytest.raises(DifferentiationError, match="changes what it captured"):
         gradient(f, C)
+
+
+@pytest.mark.parametrize("method", ["BFGS", "Newton-CG", "L-BFGS-B"])
+def test_a_derivative_that_is_given_may_capture_what_is_differentiated(method):
+    def place(b):
+        value = lambda z: np.sum(z**4) / 4 + np.sum(z**2) / 2 - b @ z
+        slope = lambda z: z**3 + z - b
+        return so.minimize(value, np.zeros(2), method=method, jac=slope, tol=1e-7).x
+
+    b = np.array([2.0, 10.0])  # the roots of z**3 + z are 1 and 2
+    np.testing.assert_allclose(jacobian(place)(b), np.diag([1 / 4, 1 / 13]), rtol=1e-4, atol=1e-9)

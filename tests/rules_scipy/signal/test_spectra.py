@@ -46,3 +46,15 @@ def test_the_parameter_of_a_named_window_is_refused(name):
             )
             slope = (loss(2.0001) - loss(1.9999)) / 2e-4
             assert gradient(of_numbers, 2.0)[0] == pytest.approx(slope, rel=1e-6)
+
+
+def test_the_window_of_a_short_time_fourier_transform_has_a_gradient():
+    x, window = np.cos(np.arange(20.0) ** 1.5), np.array([0.2, 0.7, 0.9, 0.5])
+
+    def energy(window):
+        there = ss.ShortTimeFFT(window * 1.0, 2, 1.0, scale_to="psd")
+        return np.sum(there.istft(there.stft(x) ** 2, k1=20) ** 2)
+
+    h = 1e-5
+    expected = [(energy(window + d) - energy(window - d)) / (2 * h) for d in h * np.eye(4)]
+    np.testing.assert_allclose(gradient(energy, window)[0], expected, rtol=1e-6)

@@ -61,7 +61,7 @@ rule.constant(np.seterr, np.geterr, np.seterrcall, np.geterrcall, np.setbufsize,
 
 rule.constant(np.ndarray.all, np.ndarray.any, np.ndarray.argmax, np.ndarray.argmin)
 rule.constant(np.ndarray.argsort, np.ndarray.argpartition, np.ndarray.nonzero, np.ndarray.round)
-rule.constant(np.ndarray.searchsorted, np.ndarray.tobytes)
+rule.constant(np.ndarray.searchsorted, np.ndarray.setflags, np.ndarray.tobytes)
 rule.constant(np.generic.all, np.generic.any, np.generic.argmax, np.generic.argmin)
 rule.constant(np.generic.argsort, np.generic.nonzero, np.generic.round, np.generic.searchsorted)
 rule.constant(np.generic.tobytes)

@@ -19,7 +19,7 @@ REASONS = {
     "it holds its argument, or shows its memory to others": (
         "bmat broadcast flatiter from_dlpack frombuffer fromiter memmap ndarray ndenumerate ndindex"
         " nditer nested_iters asmatrix matrix poly1d recarray record ndarray.base ndarray.ctypes"
-        " ndarray.data ndarray.getfield ndarray.setflags ndarray.to_device ndarray.view"
+        " ndarray.data ndarray.getfield ndarray.to_device ndarray.view"
     ),
     "it changes the meaning of the memory of its argument": "ndarray.byteswap",
     "it writes numbers where no AD sees them": (

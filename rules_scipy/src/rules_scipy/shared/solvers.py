@@ -6,7 +6,6 @@ import numpy as np
 
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
-BEGINS = ("x0", "p0", "bracket", "brack")  # numbers, on which nothing depends
 NO_RULE = "what it does to the result has no rule"
 
 
@@ -33,8 +32,7 @@ def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None):
     given = [p for p in signature.parameters.values() if p.kind is POSITIONAL]
     names = [p.name for p in given]
     due = sum(p.default is p.empty for p in given)
-    begins = [name for name in without if name in BEGINS and name in names]
-    places = [names.index(name) for name in (*by, *begins)]
+    places = [names.index(name) for name in (*by, *without) if name in names]
     counts = sorted({due, *(i + 1 for i in places if i >= due)})
 
     def declare(body):
