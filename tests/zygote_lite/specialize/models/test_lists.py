@@ -8,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.oracles import (
     answers,
     assert_agreement,
@@ -672,3 +673,15 @@ def test_code_that_writes_to_a_list_that_it_makes_is_for_any_length():
     assert testing.why_recorded(scaled_first, [1.0, 2.0, 3.0]) is None
     assert testing.is_covered(scaled_first, [1.0] * 7)
     assert value_and_grad(scaled_first)([1.0, 2.0]) == (7.0, [6.0, 4.0])
+
+
+def test_lists_of_numbers_of_numpy_are_repeated():
+    def bands(p, n):
+        diagonal, both = [-p[0]] * n, [p[0], p[1], 2.0] * n
+        diagonal[1] = p[1]
+        for i in range(len(both)):
+            both[i] = both[i] * diagonal[i % n] + i
+        return np.sum(np.array(both) ** 2) + max([p[1]] * n)
+
+    choices = [(np.array([0.5, 0.7]), 3), (np.array([0.6, 0.2]), 4), (np.array([0.5, 0.7]), 3)]
+    programs.assert_transformed(bands, choices, (0,))

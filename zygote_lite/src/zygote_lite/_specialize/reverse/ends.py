@@ -9,6 +9,7 @@ from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (
     COMPLEXES,
+    DOUBLES,
     FLOATS,
     ArrayOf,
     Fact,
@@ -27,9 +28,6 @@ Gradients = dict[Value, Value | None]
 _NUMPY = {np.float64, np.float32, np.complex128, np.complex64}
 
 
-_DOUBLES = {float, np.float64}
-
-
 def float_checked(builder: Builder, x: Value) -> Value:
     """Write a test that a number is a float, where it may be an integer; return that float.
 
@@ -41,10 +39,10 @@ def float_checked(builder: Builder, x: Value) -> Value:
         return x
     kinds, sample = x.fact.classes & FLOATS, x.sample
     if type(sample) not in FLOATS:  # as of a sum that is 0 where nothing is added
-        if x.is_constant or not (len(kinds) == 1 or kinds == _DOUBLES):
+        if x.is_constant or not (len(kinds) == 1 or kinds == DOUBLES):
             return x
         sample = min(kinds, key=str)(sample)
-    fact = Scalar(kinds if kinds == _DOUBLES else frozenset((type(sample),)))
+    fact = Scalar(kinds if kinds == DOUBLES else frozenset((type(sample),)))
     return builder.write(Result(fact, sample, certain=False), as_it_is, [x], {}).target
 
 

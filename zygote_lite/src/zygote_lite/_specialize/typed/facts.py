@@ -11,6 +11,7 @@ from zygote_lite._specialize.typed.reasons import NotSupported
 ONE, MANY, UNKNOWN = "1", "n", "?"  # what is known of the length of an axis
 Axes = tuple[str, ...]
 FLOATS = frozenset((float, np.float64, np.float32))
+DOUBLES = frozenset((float, np.float64))
 INTS = frozenset((int, np.int64, np.int32, np.intp))
 TRUTHS = frozenset((bool, np.bool_))
 COMPLEXES = frozenset((complex, np.complex128, np.complex64))

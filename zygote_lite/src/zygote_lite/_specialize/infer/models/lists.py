@@ -21,6 +21,7 @@ from zygote_lite._specialize.rules.contributions import (
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (
+    DOUBLES,
     INTS,
     REALS,
     TRUTHS,
@@ -174,13 +175,13 @@ class RepeatRule:
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the items."""
         found: list[Contribution] = []
-        for i, a in enumerate(self.items):
+        for i in range(len(self.items)):
             part = dy
             if len(self.items) > 1:
                 every = structure(slice, [constant(i), constant(None), constant(len(self.items))])
                 made = Result(dy.fact, dy.sample)
                 part = builder.write(made, operator.getitem, [dy, every], {}).target
-            total = builder.write(Result(a.fact, a.sample), sum, [part, constant(0.0)], {})
+            total = builder.write(Result(Scalar(DOUBLES), 1.0), sum, [part, constant(0.0)], {})
             found.append(total.target)
         return [d if a.active else None for a, d in zip(self.items, found, strict=True)]
 
@@ -189,8 +190,8 @@ def repeated(builder: Builder, x: Value, count: Value) -> Value:
     """Write `[a] * n`."""
     if not x.items or any(not a.is_scalar for a in x.items):
         raise NotSupported.LIST_OPERATION("it repeats a list of something other than numbers")
-    if any(a.active and a.fact != Scalar(frozenset((float,))) for a in x.items):
-        raise NotSupported.LIST_OPERATION("it repeats a list of numbers that are no Python floats")
+    if any(a.active and join_facts(a.fact, Scalar(DOUBLES)) != Scalar(DOUBLES) for a in x.items):
+        raise NotSupported.LIST_OPERATION("it repeats a list of numbers of less precision")
     fact = x.items[0].fact
     for a in x.items[1:]:
         fact = join_facts(fact, a.fact)

@@ -12,13 +12,11 @@ import numpy as np
 from zygote_lite._specialize.infer.models.lookups import is_inert
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ArrayOf, Scalar
+from zygote_lite._specialize.typed.facts import DOUBLES, ArrayOf, Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import as_it_is, same_shape
 from zygote_lite._specialize.typed.stand_ins import Local, Method, StandIn
 from zygote_lite._specialize.typed.values import Value, constant
-
-_DOUBLE_NUMBERS = {float, np.float64}
 
 
 @dataclass(eq=False)
@@ -62,10 +60,10 @@ def called_vectorized(
             builder.demand(same_shape, x, xs[0])
     first = builder.inline(_of_the_first, [f.function, *xs], {})
     known = first.fact.classes if isinstance(first.fact, Scalar) else {None}
-    if not known & _DOUBLE_NUMBERS:
+    if not known & DOUBLES:
         raise NotSupported.METHOD("`np.vectorize` is given a function that gives no float")
-    if not known <= _DOUBLE_NUMBERS:
-        fact = Scalar(frozenset(_DOUBLE_NUMBERS))
+    if not known <= DOUBLES:
+        fact = Scalar(DOUBLES)
         builder.write(Result(fact, float(first.sample), certain=False), as_it_is, [first], {})
     return builder.inline(_of_each, [f.function, *xs], {})
 
@@ -73,7 +71,7 @@ def called_vectorized(
 def _is_vectorized(x: Value) -> bool:
     if isinstance(x.fact, ArrayOf):
         return x.fact.dtype == np.float64 and bool(x.fact.axes)
-    return isinstance(x.fact, Scalar) and (x.fact.classes <= _DOUBLE_NUMBERS or is_inert(x))
+    return isinstance(x.fact, Scalar) and (x.fact.classes <= DOUBLES or is_inert(x))
 
 
 def _of_the_first(function: Any, *xs: Any) -> Any:
