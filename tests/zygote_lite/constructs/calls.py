@@ -43,6 +43,15 @@ def variadic(x, y):
     return f(x, y, a=x, b=y * x) + f(*[x, y], **{"a": y})
 
 
+@works("`*` of what holds a list that a call gave", (np.array([0.5, 0.6, 0.8]),))
+def starred_lists(x):
+    def weighed(a, b, c=1.0):
+        return sum(v * v for v in a) + b * c
+
+    given = (np.split(x, 3), x[0])
+    return weighed(*given)[0] + weighed(*[x.tolist(), x[1]], **{"c": x[2]})
+
+
 @works("`*args` and `**kwargs` passed on", (0.5, 0.6))
 def passed_on(x, y):
     def inner(a, b, *, c):

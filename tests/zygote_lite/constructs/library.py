@@ -341,18 +341,18 @@ class Pair:
     """An object that NumPy takes for an array."""
 
     def __init__(self, v):
-        self.v, self.count = v, 0
+        self.own, self.count = np.array([v, v * v]), 0
 
     def __array__(self, dtype=None, copy=None):
         self.count += 1
-        return np.array([self.v, self.v * self.v], dtype=dtype)
+        return self.own  # which NumPy takes for the copy that `np.array` asks for
 
 
 @works("`np.asarray` of an object with `__array__`", (0.7,))
 def asked_for_an_array(x):
     pair = Pair(x)
     a, b = np.array(pair), np.asarray(pair, dtype=float)
-    a[0] = 2.0
+    a[0] = 2.0 * b[1]
     return np.sum(a * b) * pair.count
 
 

@@ -148,6 +148,11 @@ def number_in_a_match(x):
     return float(found["a"][1]) * x
 
 
+@refused("numbers through text", "ord", (0.5,))
+def number_of_a_letter(x):
+    return (ord(f"{x:.2f}"[2]) - 48) * x
+
+
 @refused("functions in C that are called for what they do", "setswitchinterval", (0.5,))
 def sets_what_can_be_asked_for(x):
     before = sys.getswitchinterval()

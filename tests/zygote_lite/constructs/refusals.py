@@ -10,6 +10,7 @@ import inspect
 import io
 import json
 import pickle
+import queue
 import struct
 import sys
 import threading
@@ -440,6 +441,22 @@ def own_class_of_arrays(x):
 def computed_in_a_pool(x):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: x * 2.0).result()
+
+
+@refused("what another thread is given", "another thread", (0.5,))
+def given_to_a_thread(x):
+    found = []
+    thread = threading.Thread(target=found.append, args=(x,))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+@refused("what another thread is given", "another thread", (0.5,))
+def put_into_a_simple_queue(x):
+    given = queue.SimpleQueue()
+    given.put(x)
+    return given.get()
 
 
 @refused("what another thread is given", "thread", (0.5,))

@@ -353,6 +353,8 @@ def other_mappings(x):
     items.append(x * 3.0)
     c = collections.ChainMap({"a": x}, {"b": x * 2.0, "a": 3.0})
     c["z"] = x * 4.0
+    c.update(q=x, b=c["b"] * x)
+    y += sum(c.new_child({"a": 2.0 * x}).values()) * len(c)
     return y + u["a"] * u["b"] + sum(items) + c["a"] * c["b"] * c["z"]
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import rich.console
+import rich.logging
 import rich.progress
 
 from zygote_lite import DifferentiationError, gradient
@@ -154,6 +155,34 @@ def draws_a_bar_of_rich(x):
             x = x * 1.1
             bar.update(task, advance=1, description=f"x={x:.3f}", refresh=True)
     console.print(f"[bold]{x}[/bold]", x)
+    return x * x
+
+
+@WRITING.append
+def draws_what_is_computed(x):
+    console = rich.console.Console(file=sys.stderr, width=60)
+    with rich.progress.Progress("{task.description}", console=console, auto_refresh=False) as bar:
+        task = bar.add_task(f"x={x}", total=3, loss=x)
+        bar.update(task, loss=x * x, refresh=True)
+        return bar.tasks[0].fields["loss"] * x
+
+
+@WRITING.append
+def shows_what_a_thread_refreshes(x):
+    console = rich.console.Console(file=io.StringIO())
+    with console.status(f"x={x}"):
+        y = x * x
+    for _ in rich.progress.track(range(2), f"y={y}", console=console):
+        y = y * x
+    return y
+
+
+@WRITING.append
+def logs_by_rich(x):
+    console = rich.console.Console(file=sys.stderr, width=60)
+    log = logging.Logger("rich")
+    log.addHandler(rich.logging.RichHandler(console=console, show_time=False))
+    log.info("x=%s", x)
     return x * x
 
 
@@ -368,6 +397,34 @@ def lets_a_process_read(x):
 @READING.append
 def tells_a_process(x):
     return float(subprocess.check_output(["echo", f"{x}"])) * x
+
+
+class Lines:
+    """A stream of the user's, which keeps what it is given."""
+
+    def __init__(self):
+        self.found = []
+
+    def write(self, text):
+        self.found.append(text)
+
+    def flush(self):
+        pass
+
+
+@READING.append
+def reads_what_a_console_wrote(x):
+    lines = Lines()
+    rich.console.Console(file=lines).print(x)
+    return float(lines.found[0]) * x
+
+
+@READING.append
+def reads_what_a_console_wrote_to_a_stream_of_the_moment(x):
+    lines = Lines()
+    with contextlib.redirect_stdout(lines):
+        rich.console.Console().print(x)
+    return float(lines.found[0]) * x
 
 
 @READING.append

@@ -260,7 +260,9 @@ def _(f: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, **kws: Any) -> Traced 
     y, node = tape.call(flags, method, x, *given, **named)
     if not isinstance(y, np.ndarray):
         raise ValueError("object __array__ method not producing an array")
-    return tape.call((None, node, *nodes[2:]), f, y, *xs, **kws)
+    if named.get("copy"):  # NumPy takes what it was given for the copy that it asked for
+        kws["copy"] = None
+    return tape.call((None, node, *(None for _ in (*xs, *kws))), f, y, *xs, **kws)
 
 
 def takes_options(f: types.FunctionType, options: Any) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from zygote_lite._activity.classes import bind_method, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, note_outside
 from zygote_lite._activity.walk import reaches_active
-from zygote_lite._cotangents.kinds import TUPLE, kind_of
+from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
 from zygote_lite._ir.intrinsics import (
     apply,
@@ -56,7 +56,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, *keywords: Any) -> Traced:
         arguments, parts = xs, [*nodes[2]]
     else:
         arguments, at = tape.call((None, nodes[2]), tuple, xs)
-        parts = [None if kind_of(x) > TUPLE and not reaches_active(x) else
+        parts = [None if kind_of(x) == OBJECT and not reaches_active(x) else
                  tape.call((None, at, None), operator.getitem, arguments, i)[1]
                  for i, x in enumerate(arguments)]  # fmt: skip
     join_keywords(f, keywords)

@@ -67,7 +67,9 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
         raise hook_refusal(f, hooks)
     reaches = reaches_active(f, *operands)  # an iterator that ends lets go of what it held
     y = f(*xs, **kws)
-    given = [x for flag, x in zip((flags[0], *flags[1:]), operands, strict=True) if flag]
+    is_held = type(operands[0]) is not types.ModuleType  # a function of a module holds nothing
+    flags = (flags[0] if is_held else None, *flags[1:])
+    given = [x for flag, x in zip(flags, operands, strict=True) if flag]
     if not given and not reaches:
         return y, no_pullback(len(flags))
     only_text = all(kind_of(x) == INERT for x in given) and not reaches

@@ -244,7 +244,9 @@ def _active_option(
 
 def _makes_numbers(f: Any) -> bool:
     """Return whether a constant function makes numbers of texts, as `int` does."""
-    return type in type(f).__mro__ and issubclass(f, int | np.number) and f is not bool
+    if type not in type(f).__mro__:
+        return f is ord
+    return issubclass(f, int | np.number) and f is not bool
 
 
 def pull_text(

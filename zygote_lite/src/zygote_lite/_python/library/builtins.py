@@ -172,6 +172,13 @@ def _set_update(x: Any, *given: Any) -> Any:
             x.add(y)
 
 
+@handlers.in_python(set.union)
+def _set_union(x: Any, *given: Any) -> Any:
+    out = set(x)
+    out.update(*given)
+    return out
+
+
 @handlers.in_python(set.clear)
 def _set_clear(x: Any) -> Any:
     while x:

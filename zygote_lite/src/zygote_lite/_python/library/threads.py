@@ -1,6 +1,7 @@
 """Threads and random numbers: what is computed elsewhere is inactive, or refused by name."""
 
 import concurrent.futures
+import queue
 import random
 import threading
 import types
@@ -8,12 +9,14 @@ from itertools import islice
 from typing import Any
 
 from zygote_lite._activity.activity import is_integer
+from zygote_lite._activity.outputs import note_output
 from zygote_lite._activity.reachability import named_within
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import INERT, LIST, kind_of, within
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of, where
+from zygote_lite._python.library.streams import is_written_in_c
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 
@@ -36,8 +39,18 @@ def _share(nodes: Nodes, f: Any, worker: Any, *given: Any) -> None:
             held[id(x)] = x
 
 
+_REFRESHING = (("rich.live", "_RefreshThread"), ("rich.progress", "_TrackThread"))
+"""Threads that show what there is, again and again."""
+
+
 @handlers.desugared(threading.Thread.start, always=True)
 def _(tape: Tape, nodes: Nodes, thread: Any) -> Traced:
+    if (type(thread).__module__, type(thread).__qualname__) in _REFRESHING:
+        shows = getattr(thread, "live", None) or thread.progress
+        if is_written_in_c(shows.console.file):
+            note_output(shows.console.file)
+            threading.Thread.start(thread)
+            return None, None
     _share(nodes, threading.Thread.start, thread, thread)
     threading.Thread.start(thread)
     return None, None
@@ -66,6 +79,13 @@ def _(f: Any, tape: Tape, nodes: Nodes, pool: Any, *xs: Any, **kws: Any) -> Trac
     if not any(thread.is_alive() for thread in pool._threads):
         state.shared.pop(id(pool), None)
     return y, None
+
+
+@handlers.desugared(queue.SimpleQueue.put, queue.SimpleQueue.put_nowait, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, given: Any, *xs: Any, **kws: Any) -> Traced:
+    """Put what is inactive into the queue that pools of `multiprocessing` have in common."""
+    _share(nodes, f, given, *xs, *kws.values())
+    return f(given, *xs, **kws), None
 
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))

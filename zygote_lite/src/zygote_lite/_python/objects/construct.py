@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import inspect
 import operator
+import threading
 import types
 import weakref
 from typing import Any
@@ -30,6 +31,7 @@ from zygote_lite._cotangents.registry import (
 )
 from zygote_lite._cotangents.run import current_store, give, slots_of, state, take_slots
 from zygote_lite._ir.places import is_library, place_of, where
+from zygote_lite._python.library.output import make_bar
 from zygote_lite._tape.refusal import hook_refusal, refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -74,8 +76,12 @@ def instantiate(
 ) -> Traced:
     """Make an instance as `type.__call__` does: by `__new__` and `__init__`."""
     end = member_of(cls, "__del__")
-    if isinstance(end, types.FunctionType) and may_write(end, cls):
-        raise refused_end(end)
+    if isinstance(end, types.FunctionType):
+        bar = None if end.__module__ != "tqdm.std" else make_bar(tape, nodes, cls, xs, kws)
+        if bar is not None:
+            return bar
+        if may_write(end, cls):
+            raise refused_end(end)
     if cls is types.SimpleNamespace:
         y = cls()
         note_made(y)
@@ -323,6 +329,8 @@ def _(nodes: Nodes, f: Any, x: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback
 def _check_callback(x: Any, callback: Any) -> None:
     """Refuse a callback, unless it changes nothing or the object outlives the run."""
     if callback is None or isinstance(x, type):  # a class lives until the garbage is collected
+        return
+    if callback is threading._dangling._remove:  # type: ignore[attr-defined]  # of all threads
         return
     hooks = callbacks((callback,))
     if hooks:
