@@ -184,6 +184,48 @@ FOLLOWED = {
             try:
                 if k: return k
             finally: g(k)""",
+    "`continue` in the `else` of a loop": """
+    for a, (b, *c) in x:
+        for k in c:
+            if k > a: break
+        else: continue
+        return k
+    return x""",
+    "`break` and `continue` before `finally`": """
+    while True:
+        try:
+            if g(x): break
+            if h(x): continue
+            x = k
+        finally: g(x)
+    del k
+    return x""",
+    "all parts of `try` in a loop": """
+    for k in x:
+        try:
+            if k == 1: continue
+            if k == 3: break
+            g(k)
+        except E as e: h(k)
+        else: y = k
+        finally: x = k
+    else: y = 1
+    return y""",
+    "`else` of a `try` around another": """
+    while x:
+        try:
+            try:
+                if g(x): raise E
+            except E:
+                h(x)
+                continue
+            x = 1
+        except F: return x
+        else: x = 3
+    return x""",
+    "a module of a package": """
+    import os.path
+    return os.path.join(x)""",
     "a chain that decides nothing": """
     for k in x:
         if 1 < g(k) < 2: continue""",

@@ -46,7 +46,9 @@ class Calls(StackExpressions):
         if isinstance(x, Null) or isinstance(y, Null):
             function = x if isinstance(y, Null) else y
             if isinstance(function, ast.Attribute) and not hasattr(function, "is_method"):
-                self.modules.update(n.id for n in [function.value] if isinstance(n, ast.Name))
+                self.choices.modules.update(
+                    n.id for n in [function.value] if isinstance(n, ast.Name)
+                )
         else:
             function, given = x, [y, *given]
         if isinstance(function, Manager):

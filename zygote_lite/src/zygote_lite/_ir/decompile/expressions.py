@@ -8,6 +8,7 @@ from zygote_lite._ir.decompile.graph import Graph
 from zygote_lite._ir.decompile.instructions import Instruction, NotFollowedError
 from zygote_lite._ir.decompile.values import (
     BuildClass,
+    Choices,
     MadeFunction,
     Mark,
     Null,
@@ -36,13 +37,13 @@ class StackExpressions:
 
     Attributes:
         graph: the control flow.
-        modules: names that the module imports: methods of them are called like functions.
+        choices: what is guessed, in all code of the function.
         count: how many expressions there are so far.
     """
 
-    def __init__(self, graph: Graph, modules: set[str]) -> None:
+    def __init__(self, graph: Graph, choices: Choices) -> None:
         self.graph = graph
-        self.modules = modules
+        self.choices = choices
         self.count = 0
 
     def refuse(self, op: Instruction, why: str = "") -> NoReturn:

@@ -13,6 +13,7 @@ from zygote_lite._ir.decompile.matches import MatchStatements
 from zygote_lite._ir.decompile.statements import ITERATION
 from zygote_lite._ir.decompile.values import (
     Appended,
+    Choices,
     MadeFunction,
     Progress,
     SharedValue,
@@ -32,16 +33,39 @@ def definition(code: CodeType) -> ast.FunctionDef | ast.Lambda:
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise NotFollowedError("an `async` function")
     names = {n for c in codes_in(code) for n in (*c.co_varnames, *c.co_names)} - {".0"}
-    odd = [n for n in names if not n.isidentifier()]
+    odd = [n for n in names if not n.replace(".", "").isidentifier()]  # `import a.b`
     if odd:
         raise NotFollowedError(f"the name {odd[0]}")
-    imported: set[str] = set()
+    most = _MOST_READ // sum(len(c.co_code) for c in codes_in(code))
+    tried: list[dict[Any, int | None]] = [{}]
+    refusal = None
+    for wanted in tried:  # which grows: the likeliest choices, then one other, then two
+        choices = Choices(wanted=wanted)
+        try:
+            return _proved(code, choices)
+        except NotFollowedError as error:
+            refusal = refusal or error
+        others = [
+            {**wanted, key: place}
+            for key, places in choices.made.items() if key not in wanted
+            for place in places[1:]
+        ]  # fmt: skip
+        tried += others[: max(most - len(tried), 0)]
+    assert refusal is not None
+    raise refusal
+
+
+_MOST_READ = 50_000  # bytes of code, in all attempts together
+
+
+def _proved(code: CodeType, choices: Choices) -> ast.FunctionDef | ast.Lambda:
+    """Return a definition by some choices, which compiles to code that does the same."""
     try:
         graph = Graph(code)
-        node: ast.FunctionDef | ast.Lambda = Decompiler(graph, imported).function(
+        node: ast.FunctionDef | ast.Lambda = Decompiler(graph, choices).function(
             MadeFunction(code), graph.ops[0]
         )
-        found = _compiled_again(node, code, imported)
+        found = _compiled_again(node, code, choices.modules)
         wrong = "its form" if found is None else first_difference(code, found)
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise NotFollowedError(f"control flow or a stack of another shape ({error})") from error
@@ -84,7 +108,7 @@ class Decompiler(MatchStatements):
 
     def function(self, made: MadeFunction, op: Instruction) -> Any:
         code = made.code
-        inner = Decompiler(Graph(code), self.modules)
+        inner = Decompiler(Graph(code), self.choices)
         body = inner.body()
         if made.bases is not None:
             return self.class_(made, body, op)
@@ -114,7 +138,7 @@ class Decompiler(MatchStatements):
 
     def class_(self, made: MadeFunction, body: list[ast.stmt], op: Instruction) -> ast.ClassDef:
         statements = [
-            *_declarations(Decompiler(Graph(made.code), self.modules)),
+            *_declarations(Decompiler(Graph(made.code), self.choices)),
             *map(_as_of_class, body),
         ]
         kept = [s for s in statements if s is not None]
@@ -139,7 +163,7 @@ class Decompiler(MatchStatements):
     # -- comprehensions ------------------------------------------------------------------------
 
     def comprehension(self, made: MadeFunction, walked: Walked, op: Instruction) -> ast.expr:
-        body = Decompiler(Graph(made.code), self.modules).body()
+        body = Decompiler(Graph(made.code), self.choices).body()
         if made.code.co_name == "<genexpr>":
             element, generators = _folded(body[0], op)
             found: Any = ast.GeneratorExp(element, generators)

@@ -6,7 +6,15 @@ from typing import Any
 from zygote_lite._ir.decompile.graph import Graph
 from zygote_lite._ir.decompile.instructions import Instruction
 from zygote_lite._ir.decompile.statements import BREAK, CONTINUE, Statements, Stops, inner_stops
-from zygote_lite._ir.decompile.values import Caught, Manager, Mark, Progress, TargetSlot, Walked
+from zygote_lite._ir.decompile.values import (
+    Caught,
+    Choices,
+    Manager,
+    Mark,
+    Progress,
+    TargetSlot,
+    Walked,
+)
 
 EXCEPT, FINALLY, WITH = "except", "finally", "with"
 _NO_EXPRESSIONS = (
@@ -28,8 +36,8 @@ class Entered(Mark):
 class ProtectedStatements(Statements):
     """The nesting of what handles exceptions."""
 
-    def __init__(self, graph: Graph, modules: set[str]) -> None:
-        super().__init__(graph, modules)
+    def __init__(self, graph: Graph, choices: Choices) -> None:
+        super().__init__(graph, choices)
         self.chains: dict[int, tuple[int, ...]] = {}
         self.finals: dict[int, list[ast.stmt]] = {}
 
@@ -105,7 +113,8 @@ class ProtectedStatements(Statements):
         better = [x for x in found if stops.get(x) not in (BREAK, CONTINUE)]
         if s.stack and isinstance(s.stack[depth - 1], Walked):  # `break` takes it away
             better = [x for x in better if self.graph.ops[x].name != "POP_TOP"]
-        return max(better, key=self.graph.last.__getitem__, default=None)
+        first = max(better, key=self.graph.last.__getitem__, default=None)
+        return self.choices.of((self.graph.code, handler), first, found)
 
     def protected(self, s: Progress, handler: int, stops: Stops, base: int) -> list[ast.stmt]:
         """Return the statements that a handler protects."""
@@ -128,7 +137,8 @@ class ProtectedStatements(Statements):
             goal = self.join(end, handler, depth, stops)
         else:
             goal = self.end_of_handlers(handler, depth, stops)
-        body = self.protected(s, handler, inner_stops(stops, end, goal), depth)
+        ends = [end] if end is not None and goal is not None else [end, goal]
+        body = self.protected(s, handler, inner_stops(stops, *ends), depth)
         orelse = []
         if goal is None:
             goal = end

@@ -114,7 +114,7 @@ class Statements(Stores):
         if len(yes.stack) != len(no.stack) or len(yes.stack) < s.base:
             self.refuse(op, "whose two ways leave different things on the stack")
         s.stack = [*yes.stack]
-        join = self.join(yes.at, no.at, len(s.stack), stops)
+        join = self.join(yes.at, no.at, len(s.stack), stops, s.handlers)
         if join is None:
             self.without_join(s, found, stops)
             return
@@ -165,10 +165,12 @@ class Statements(Stores):
         nothing = self.place(ast.Pass(), found.op)
         self.say(s, ast.If(test, body or [nothing], orelse), found.op)
 
-    def join(self, a: int, b: int, depth: int, stops: Stops) -> int | None:
-        """Return where two ways meet first, if they do before the block ends."""
+    def join(
+        self, a: int, b: int, depth: int, stops: Stops, handlers: tuple[int, ...] = ()
+    ) -> int | None:
+        """Return where two ways meet first, if they do before the block ends, or raises."""
         around = self.graph.handlers_around(a) & self.graph.handlers_around(b)
-        limits = around | {*stops}
+        limits = around | {*stops, *handlers}
         common = self.graph.reach(a, limits) & self.graph.reach(b, limits)
         common -= limits - _own_ends(stops)
         return self.first(common, depth, stops)
@@ -195,7 +197,11 @@ class Statements(Stores):
             base = len(s.stack)
             found = self.test_of_loop(s)
             end = None if found is None else found[1]
-        goal = self.end_of_loop(head, end, base, stops)
+        goal = self.choices.of(
+            (self.graph.code, head),
+            self.end_of_loop(head, end, base, stops),
+            self.ends_of_loop(head, base, stops),
+        )
         inner = outer | {head: ITERATION} | ({} if goal is None else {goal: BREAK})
         if op.name == "FOR_ITER":
             targets: list[ast.expr] = []
@@ -266,6 +272,13 @@ class Statements(Stores):
             return self.first(known, base, stops)
         ends = [x for x in exits if self.graph.depths[x] == base and x not in barriers]
         return max(ends, default=None)
+
+    def ends_of_loop(self, head: int, base: int, stops: Stops) -> set[int]:
+        """Return all instructions after a loop that `break` could go to."""
+        inside = self.graph.loops.get(head, {head})
+        exits = {n for at in inside for n in self.graph.successors(at)} - inside
+        found = {x for at in exits for x in self.graph.reach(at, stops)} - inside
+        return {x for x in found if self.graph.depths[x] == base}
 
 
 def inner_stops(stops: Stops, *ends: int | None) -> Stops:

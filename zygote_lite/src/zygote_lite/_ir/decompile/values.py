@@ -1,10 +1,30 @@
 """What stands on the stack while a function is decompiled: expressions, and what is none yet."""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
+
+
+@dataclass
+class Choices:
+    """What is found out about all code objects of a function, and what is guessed there.
+
+    Attributes:
+        modules: names that the module imports: methods of them are called like functions.
+        made: by what was to be guessed, the places among which was chosen, the likeliest first.
+        wanted: by what is to be guessed, another choice than the first.
+    """
+
+    modules: set[str] = field(default_factory=set)
+    made: dict[Any, list[int | None]] = field(default_factory=dict)
+    wanted: dict[Any, int | None] = field(default_factory=dict)
+
+    def of(self, key: Any, first: int | None, others: Iterable[int]) -> int | None:
+        """Return the place that is chosen for something, of those that there are."""
+        self.made[key] = [first, *sorted({*others} - {first})]
+        return self.wanted.get(key, first)
 
 
 class Mark:
