@@ -71,7 +71,7 @@ def outcome(f, make):
         np.testing.assert_allclose(
             dx._variable._data if of_object else dense(dx), gradient(f, X)[0], rtol=1e-12
         )
-        assert of_object or type(dx) is type(x)
+        assert of_object or type(dx) is (np.ndarray if isinstance(x, jax.Array) else type(x))
         return "yes"
 
 

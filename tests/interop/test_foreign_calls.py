@@ -461,3 +461,83 @@ def test_a_gradient_of_a_tangent_by_a_module_that_is_wrapped_inside():
     assert dmodel["2.bias"] is None  # the tangent does not depend on it
     for name, p in [*model.named_parameters()][:-1]:
         np.testing.assert_allclose(dmodel[name], p.grad, rtol=1e-10)
+
+
+# -- compiled functions of JAX that NumPy code calls by themselves --------------------------------
+
+JITTED = jax.jit(lambda x: jnp.sum(jnp.sin(x)))
+OF_TREES = jax.jit(lambda p, x: {"a": p["w"] * x, "b": (jnp.sum(x), 3)})
+
+
+def through_a_tree(x):
+    y = OF_TREES({"w": x}, x)
+    return float(jnp.sum(y["a"])) * float(y["b"][0])
+
+
+def written_later(x):
+    a = np.array(x)
+    y = jnp.sin(a) * a
+    a[:] = 5.0
+    return float(jnp.sum(y)) + np.sum(a * x)
+
+
+def of_both(x):
+    y = np.array(jnp.sin(x))
+    y[0] = x[0] ** 2
+    return np.sum(y * np.asarray(jnp.cos(x)))
+
+
+CALLING = [
+    lambda x: np.sum(np.asarray(JITTED(x))),
+    lambda x: float(JITTED(x)) ** 2,
+    lambda x: JITTED(jnp.asarray(x) * 2).item(),
+    lambda x: np.sum(np.asarray(x * jnp.cos(x) + jnp.sin(x) / 3.0 - 1)),
+    lambda x: float(jax.jit(lambda x, n: jnp.sum(x**n), static_argnums=1)(x, 3)),
+    lambda x: float(jax.jit(lambda x, s: jnp.sum(jnp.abs(x) ** s))(2.0, s=x)),
+    lambda x: float(jnp.sum(jnp.sin(x) @ x.T)),
+    lambda x: float(JITTED(x)) if JITTED(x) > 0 else float(JITTED(x)) * 3,
+    through_a_tree,
+    written_later,
+    of_both,
+]
+
+
+@pytest.mark.parametrize("f", CALLING, ids=range(len(CALLING)))
+def test_compiled_functions_of_jax(f):
+    h = 1e-6
+    want = [f(X + h * e) - f(X - h * e) for e in np.eye(X.size).reshape(-1, *X.shape)]
+    for _ in range(3):
+        (dx,) = gradient(f, X)
+        np.testing.assert_allclose(dx.ravel(), np.divide(want, 2 * h), rtol=1e-7, atol=1e-7)
+
+
+def test_higher_derivatives_of_compiled_functions():
+    np.testing.assert_allclose(hessian(lambda x: float(JITTED(x)))(X[0]), np.diag(-np.sin(X[0])))
+    assert jvp(lambda x: float(JITTED(x)), (X[0],), (X[1],))[1] == np.cos(X[0]) @ X[1]
+
+
+def test_what_compiled_functions_are_given():
+    """Arrays of JAX have gradients of NumPy; integers are numbers, or refused."""
+    (dx,) = gradient(lambda x: float(JITTED(x)), jnp.asarray(X))
+    assert type(dx) is np.ndarray
+    np.testing.assert_allclose(dx, np.cos(X))
+    assert np.array_equal(grad(lambda x, y: y**2)(jnp.asarray(X), 3.0), np.zeros(X.shape))
+    assert gradient(lambda n: float(JITTED(n)), 2)[0] == pytest.approx(np.cos(2.0))
+    static = jax.jit(lambda x, n: jnp.sum(x**n), static_argnums=1)
+    for f, n in ((lambda n: float(static(X, n)), 2), (JITTED, np.arange(3))):
+        with pytest.raises(REFUSALS, match="integers"):
+            gradient(lambda n, f=f: float(f(n)), n)
+    with jax.enable_x64(False):
+        with pytest.raises(REFUSALS, match="jax_enable_x64"):
+            gradient(lambda x: float(JITTED(x)), X)
+        assert gradient(lambda x: float(JITTED(x)), np.float32(0.5))[0].dtype == np.float32
+
+
+def test_other_uses_of_arrays_of_jax_are_refused_with_what_helps():
+    for f, g in (
+        (lambda x: np.sum(np.exp(jnp.sin(x))), lambda x: np.sum(np.exp(np.asarray(jnp.sin(x))))),
+        (lambda x: float(jnp.sin(x)[1, 0]), lambda x: float(np.asarray(jnp.sin(x))[1, 0])),
+    ):
+        with pytest.raises(REFUSALS, match=r"pass `np\.asarray\(\.\.\.\)` of it"):
+            gradient(f, X)
+        assert gradient(g, X)[0][1, 0] != 0.0

@@ -32,4 +32,4 @@ def numpy(f: Any, *, copy: bool = True) -> Any:
 @hookimpl
 def rulescore_rules() -> list[Section]:
     """Return the rules of this plugin, to be imported when JAX has been."""
-    return [Section("jax", "rules_jax.calls")]
+    return [Section("jax", "rules_jax.calls"), Section("jax", "rules_jax.arrays")]
