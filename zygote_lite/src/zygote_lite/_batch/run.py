@@ -29,7 +29,7 @@ from zygote_lite._batch.tracers import (
     is_batched,
     tracers_in,
 )
-from zygote_lite._cotangents.kinds import OBJECT, is_known_by_rule, kind_of
+from zygote_lite._cotangents.kinds import OBJECT, is_known_by_rule, kind_of, own_derivative
 from zygote_lite._ir.compile import recording_of
 from zygote_lite._ir.intrinsics import build_list, build_tuple
 from zygote_lite._ir.places import is_installed, is_library, name_of, where
@@ -135,7 +135,7 @@ class BatchRun:
             done = by_batching_rule(self, f, xs, kws)
             if done is not NotImplemented:
                 return done
-        own = getattr(f, "__differentiates__", None)
+        own = own_derivative(f)
         if isinstance(own, tuple) and own[0] is f:
             return self.differentiated(f, own[1], xs, kws)
         if type(f) in _CALLABLES:

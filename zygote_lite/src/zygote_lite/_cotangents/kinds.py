@@ -216,6 +216,11 @@ def shown_by_proxy(x: types.MappingProxyType[Any, Any]) -> Any:
     return gc.get_referents(x)[0]
 
 
+def own_derivative(f: Any) -> Any:
+    """Return what a function of the engine says of its derivative; nothing is asked of others."""
+    return (dict_of(f) or {}).get("__differentiates__")
+
+
 def differentiated_by(f: types.FunctionType) -> Any:
     """Return `f` of `grad(f)` and its kin, whose other captured variables are the engine's."""
     return f.__dict__.get("__wrapped__") if "__differentiates__" in f.__dict__ else None

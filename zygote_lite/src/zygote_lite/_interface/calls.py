@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rulescore import find_rule
+from zygote_lite._cotangents.kinds import own_derivative
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._specialize.cache import (
@@ -159,7 +160,7 @@ def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | 
     """
     before = 0
     are_numbers = NUMBERS.issuperset(map(type, xs)) and not kws
-    while find_rule(f, *xs, ad=handed_in, **kws) is None and not hasattr(f, "__differentiates__"):
+    while find_rule(f, *xs, ad=handed_in, **kws) is None and own_derivative(f) is None:
         if type(f) is types.FunctionType:
             given = _in_order(f, xs, kws) if kws else xs
             return None if given is None else (f, given, before)

@@ -7,6 +7,7 @@ import collections
 import math
 import operator
 import types
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -121,8 +122,19 @@ def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
                 result = builtin(x, y)
                 if result is not NotImplemented:
                     return None
-    f(a, b)  # raises what Python raises
+    other: Any = None if right or type(a) is type(b) else member_of(type(b), reflected)
+    is_in_c = other is not None and other is not vars(object).get(reflected)
+    if is_in_c and (not isinstance(b, Number | str) or other(b, a) is not NotImplemented):
+        return None  # it answers
+    if f in (operator.eq, operator.ne):
+        return (a is b) is (f is operator.eq), None
+    f(_without_methods(a), _without_methods(b))  # raises what Python raises
     return None
+
+
+def _without_methods(x: Any) -> Any:
+    """Return an object of a class of the same name that has no operators."""
+    return type(type(x).__name__, (), {})()
 
 
 _EXTENDING: dict[Any, Any] = {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, rules_of
+from zygote_lite._cotangents.kinds import own_derivative
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
@@ -58,7 +59,7 @@ _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
     """Refuse a function with a rule, which takes precedence over its source."""
-    if find_rule(f, *xs, ad=handed_in) is not None or hasattr(f, "__differentiates__"):
+    if find_rule(f, *xs, ad=handed_in) is not None or own_derivative(f) is not None:
         raise Unsound.OWN_RULE("it has a rule of its own")
 
 

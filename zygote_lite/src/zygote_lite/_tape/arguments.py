@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.registry import Flags, NodeId
 from zygote_lite._ir.bytecode import parameters_of
 from zygote_lite._ir.operators import ARITHMETIC, BINARY
@@ -26,6 +27,9 @@ def _positional(f: Any) -> dict[str, Any]:
         if f is np.ndarray.clip:
             return _OF_CLIP  # its limits are not named as those of the function are
         f = getattr(np, f.__name__, f)
+    call = None if isinstance(f, type) else member_of(type(f), "__call__")
+    if isinstance(call, types.FunctionType):  # the object is not asked, nor hashed
+        return dict(list(_signature_parameters(call).items())[1:])
     try:
         return _signature_parameters(f)
     except TypeError:  # not hashable

@@ -21,7 +21,7 @@ from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands
 from zygote_lite._activity.walk import captured_within, reaches_active
 from zygote_lite._activity.wholes import note_whole, rewritten
 from zygote_lite._cotangents.indexed import is_part, part_back
-from zygote_lite._cotangents.kinds import TUPLE, is_known_by_rule, kind_of
+from zygote_lite._cotangents.kinds import TUPLE, is_known_by_rule, kind_of, own_derivative
 from zygote_lite._cotangents.registry import (
     BY_OPTION,
     CALLABLES,
@@ -263,7 +263,7 @@ class Tape(Iteration):
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
         """Resolve a call by the class of its callable."""
-        own = getattr(f, "__differentiates__", None)
+        own = own_derivative(f)
         if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
             found: Traced = own[1](self, nodes, xs, kws)
             return found

@@ -1,0 +1,71 @@
+"""Special methods are asked as often as Python asks them, also where they do not answer."""
+
+import operator
+
+import pytest
+
+from zygote_lite import value_and_grad
+
+asked: list[str] = []
+
+
+class Asked:
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+
+    def refuse(self, other):
+        asked.append(self.name)
+        return NotImplemented
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __lt__ = __gt__ = __eq__ = refuse
+
+    def __hash__(self):
+        asked.append(f"hash of {self.name}")
+        return 5
+
+    def __getattr__(self, name):
+        asked.append(f"{name} of {self.name}")
+        raise AttributeError(name)
+
+    def __call__(self, *xs, **options):
+        asked.append(f"call of {self.name}")
+        return self.value * sum(xs) * sum(options.values())
+
+
+class Other(Asked):
+    pass
+
+
+def outcome(f, *xs):
+    asked.clear()
+    try:
+        return f(*xs), None, asked[:]
+    except TypeError as error:
+        return None, str(error).splitlines()[0], asked[:]
+
+
+OPERATORS = (operator.eq, operator.ne, operator.lt, operator.add, operator.sub)
+
+
+@pytest.mark.parametrize("of", OPERATORS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("kinds", [(Asked, Asked), (Asked, Other), (Asked, float), (float, Asked)])
+def test_a_method_that_does_not_answer_is_asked_once(of, kinds):
+    def f(x):
+        a, b = (kind(x) if kind is float else kind("ab"[i], x) for i, kind in enumerate(kinds))
+        return x * (3.0 if of(a, b) else 2.0)
+
+    value, error, expected = outcome(f, 1.5)
+    for _ in range(3):
+        found, message, times = outcome(lambda: value_and_grad(f)(1.5)[0])
+        assert (found, times) == (value, expected)
+        assert error is None or error in message
+
+
+def test_an_object_that_is_called_is_asked_for_nothing_else():
+    def f(x):
+        return Asked("a", x)(x, 2.0, k=x) + Asked("b", x)(*[x, x])
+
+    for _ in range(3):
+        assert outcome(lambda: value_and_grad(f)(1.5)) == (
+            (f(1.5), pytest.approx(3 * 1.5**2 + 4.0 * 1.5)), None, ["call of a", "call of b"]
+        )  # fmt: skip
