@@ -30,7 +30,7 @@ from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.differences import derivative, quietly
 from zygote_lite._interface.gradients import pullback, raw_value_and_gradient
 from zygote_lite._ir.frames import keep_users_frames
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.places import an, name_of
 from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
@@ -148,7 +148,7 @@ class _Check:
         for number, place, leaf, d in known:
             self.agrees_with_differences(number, place, leaf, d)
         self.unsure += [
-            f"argument {number}: it is not known how to move a {type(x).__qualname__}"
+            f"argument {number}: it is not known how to move {an(type(x).__qualname__)}"
             for number in self.numbers
             for x in within(self.xs[number])
             if is_known_by_rule(type(x))

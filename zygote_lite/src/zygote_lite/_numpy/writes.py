@@ -31,7 +31,7 @@ from zygote_lite._cotangents.registry import (
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import overlaps_itself
 from zygote_lite._ir.operators import IN_PLACE
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.places import an, name_of, where
 from zygote_lite._tape.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -253,7 +253,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     if not isinstance(target, np.ndarray) or mask is not True:
         option = "`where` and `out`" if isinstance(target, np.ndarray) else "this `out`"
         raise Fault.MEMORY(
-            f"{where()}: {name_of(f)} with {option} (a {type(out).__name__}) cannot be "
+            f"{where()}: {name_of(f)} with {option} ({an(type(out).__name__)}) cannot be "
             "differentiated; assign the result instead"
         )
     names = list(kws)

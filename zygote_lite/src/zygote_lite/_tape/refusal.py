@@ -36,6 +36,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._ir.places import (
     ENGINE,
+    an,
     called_by_user,
     is_installed,
     is_library,
@@ -115,7 +116,7 @@ def refusal(
         if instead is not None and x is not array.array:
             return Fault.HOLDER(
                 f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
-                f"it: a {kind.__name__} carries no gradient; pass {instead}"
+                f"it: {an(kind.__name__)} carries no gradient; pass {instead}"
             )
     options = _options_without_rule(f, xs, kws or {})
     if options:
@@ -172,8 +173,8 @@ def _type_meant(x: Any) -> type:
 def read_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
     """Return the error for a function that reads a stream to which active values were written."""
     return Fault.TEXT(
-        f"{where()}: {name_of(f)} reads what a {type(xs[0]).__name__} was given, which depends on "
-        "what is differentiated, and no gradient passes through a text: use the numbers that it "
+        f"{where()}: {name_of(f)} reads what {an(type(xs[0]).__name__)} was given, which depends "
+        "on what is differentiated, and no gradient passes through a text: use the numbers that it "
         "was made of"
     )
 
@@ -260,7 +261,7 @@ def refused_holder(x: Any) -> Exception:
     if instead is None:
         return Fault.HOLDER(f"{where()}: {hint_on_library([x], None)}")
     return Fault.HOLDER(
-        f"{where()}: a gradient passes through a {type(x).__name__}, which carries none; "
+        f"{where()}: a gradient passes through {an(type(x).__name__)}, which carries none; "
         f"pass {instead}"
     )
 
@@ -372,7 +373,7 @@ def refused_part(x: Any, name: str) -> Exception:
     """Return the error for a part of a value that a rule set knows as a whole: read, or written."""
     kind = type(x).__qualname__
     return Fault.KNOWN_AS_A_WHOLE(
-        f"{where()}: a gradient passes through `.{name}` of a {kind}, whose cotangents are known "
+        f"{where()}: a gradient passes through `.{name}` of {an(kind)}, whose cotangents are known "
         f"by rule, as a whole: declare a rule for what reads or writes it (`{kind}` itself, its "
         "methods and properties, or a function)"
     )
@@ -382,9 +383,9 @@ def refused_whole(f: Any, x: Any) -> Exception:
     """Return the error for a value known as a whole that is used after its memory was written."""
     kind = type(x).__qualname__
     return Fault.MEMORY(
-        f"{where()}: {name_of(f)} is given a {kind} whose memory was written in place since it was "
-        f"made, as by `a.data[0] = x`, and its gradient cannot be followed: make a new {kind} of "
-        "the array that is written"
+        f"{where()}: {name_of(f)} is given {an(kind)} whose memory was written in place since it "
+        f"was made, as by `a.data[0] = x`, and its gradient cannot be followed: make a new {kind} "
+        "of the array that is written"
     )
 
 

@@ -268,7 +268,7 @@ class Expressions(Variables):
             and name not in self.locals
             and not (name == "vars" and e.args)
         ):
-            self.refuse(e, f"`{name}`, which looks at the variables of its caller")
+            self.refuse(e, f"`{name}`, which looks at the variables of its caller,")
         arguments = [*e.args]
         if name == "super" and not arguments:
             first = self.code.co_varnames[0]

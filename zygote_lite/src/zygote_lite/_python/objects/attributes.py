@@ -41,7 +41,7 @@ from zygote_lite._cotangents.registry import (
 )
 from zygote_lite._cotangents.run import EntryBack, current_store, give, slots_of, state
 from zygote_lite._ir.intrinsics import note_class
-from zygote_lite._ir.places import users_module, where
+from zygote_lite._ir.places import an, users_module, where
 from zygote_lite._python.literals import field_of_tuple_back
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.refusal import (
@@ -79,7 +79,7 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
         fields = dict_of(x)
         is_shared = id(fields) in (state.active or {}) and not is_fields_view(fields)
         if name == "__dict__" or is_shared:
-            raise refused_fields(f"a {type(x).__qualname__}")
+            raise refused_fields(f"{an(type(x).__qualname__)}")
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
         return attribute_by_rule(nodes, x, name, member)
     y = attribute_in_c(x, name)
@@ -169,7 +169,7 @@ def _(
         if is_known_by_rule(type(x)):
             raise refused_part(x, name)  # perhaps in its `__init__`
         raise Fault.ATTRIBUTE(
-            f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"
+            f"{where()}: writing `.{name}` of {an(type(x).__qualname__)} cannot be differentiated"
         )
     written = _change_attribute(change, x, name, *value)
     return None, UndoOnly(lambda dy: (None, None, None, _undo_change(*written))[: len(nodes)])
