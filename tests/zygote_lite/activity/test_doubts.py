@@ -314,3 +314,33 @@ def test_gradients_leave_nothing_behind(f, tier):
             one()
         gc.collect()
         assert len(gc.get_objects()) - before < 10
+
+
+# -- gradients inside, after an attribute was assigned --------------------------------------------
+
+
+def by_gradient(x):
+    counted.w = x
+    return gradient(lambda y: y * y * counted.w, x)[0]
+
+
+def by_a_loop(x):
+    total = 0.0
+    counted.w = x
+    for _ in range(3):
+        total = total + gradient(lambda y: y * y * counted.w, x)[0]
+        counted.w = counted.w * x
+    return total
+
+
+def by_value_and_grad(x):
+    counted.w = x
+    return value_and_grad(lambda y: y * counted.w)(x)[0] * x
+
+
+@pytest.mark.parametrize("f", [by_gradient, by_a_loop, by_value_and_grad])
+def test_a_gradient_inside_reads_an_attribute_that_was_assigned_before(f):
+    for x in (1.5, 1.5, 1.5, 2.0):
+        counted.w = 1.0
+        ((_path, best, _off),) = slopes(f, (x,), 1e-2)
+        assert value_and_grad(f)(x) == (pytest.approx(f(x)), pytest.approx(float(best), rel=1e-7))

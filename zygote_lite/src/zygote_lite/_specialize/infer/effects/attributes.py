@@ -14,7 +14,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.effects import set_at_the_end
 from zygote_lite._specialize.typed.facts import ListOf, Scalar, fact_of
 from zygote_lite._specialize.typed.nodes import leaves
-from zygote_lite._specialize.typed.reasons import Unsound
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 
 _OBJECT = "an object whose attributes are assigned"
@@ -25,6 +25,8 @@ def known_once(builder: Builder, x: Value) -> Value:
     """Return the one value of an object from outside, with a table if the code assigns to it."""
     if (_OBJECT, id(x.sample)) not in builder.own:
         return x
+    if builder.inner:  # which would read what they hold at entry
+        raise NotSupported.SECOND_ORDER("a gradient is taken inside where attributes are assigned")
     assert x.where is not None
     if x.where not in builder.adopted:
         if any(other.sample is x.sample for other in builder.adopted.values()):
