@@ -6,9 +6,10 @@ import marshal
 import types
 
 import pytest
+from scipy import integrate, optimize
 
 from tests.zygote_lite.checks.finite_differences import slopes
-from zygote_lite import gradient, value_and_grad
+from zygote_lite import DifferentiationError, gradient, value_and_grad
 from zygote_lite._activity import doubts, side_effects, walk
 from zygote_lite._cotangents.run import state
 from zygote_lite.testing import recorded_only
@@ -344,3 +345,29 @@ def test_a_gradient_inside_reads_an_attribute_that_was_assigned_before(f):
         counted.w = 1.0
         ((_path, best, _off),) = slopes(f, (x,), 1e-2)
         assert value_and_grad(f)(x) == (pytest.approx(f(x)), pytest.approx(float(best), rel=1e-7))
+
+
+def by_an_integral(x):
+    counted.w = x
+    return integrate.quad(lambda t: t * counted.w, 0.0, 1.0)[0]
+
+
+def by_a_root(x):
+    counted.w = x
+    return optimize.brentq(lambda t: t * t - counted.hidden() - counted.w, 0.0, 10.0)
+
+
+@pytest.mark.parametrize("f", [by_an_integral, by_a_root])
+def test_a_function_that_a_rule_is_given_may_not_read_what_was_assigned(f):
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match="reads a Counted that was given what"):
+            gradient(f, 1.5)
+
+
+def test_a_function_that_a_rule_is_given_may_read_what_holds_nothing_active():
+    def f(x):
+        counted.w = x
+        return counted.w * integrate.quad(lambda t: t * x * len(counted.items), 0.0, 1.0)[0]
+
+    for _ in range(3):
+        assert gradient(f, 1.5) == (pytest.approx(4.5),)

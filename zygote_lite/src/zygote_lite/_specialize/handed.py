@@ -41,6 +41,8 @@ def answered(f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """Return the value and the pullback of a function by transformed code, if there is some."""
     if type(f) is not types.FunctionType or state.active is None:
         return None
+    if state.outside and reaches_active(f):  # maybe by name
+        return None
     at = _place_of_function(f, xs)
     inner = f if at is None else xs[at]
     try:

@@ -357,6 +357,7 @@ def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
 def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
     """Record a function that a rule hands over."""
     operands = (f, *xs)
+    outside = {*(state.active or ())} if state.outside else ()
     with Run(operands):  # of its own where the rule asks in its pullback
         flags = mark_arguments(operands, (True,) * len(operands))
         with unchanged(f, operands):
@@ -368,7 +369,15 @@ def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
         store.taking = True  # what two operands share goes to the first
         try:
             by_value = back(store.add(y, dy))
-            return tuple([store.collect(x, d) for x, d in zip(operands, by_value, strict=True)])
+            whole = [store.collect(x, d) for x, d in zip(operands, by_value, strict=True)]
+            for address, (x, slots) in store.entries.items():
+                if address in outside and any(d is not None for d in slots.values()):
+                    raise Fault.HANDED_TO_RULE(
+                        f"{where()}: {name_of(f)} is given to a rule, and reads a "
+                        f"{type(x).__name__} that was given what depends on what is "
+                        "differentiated: pass what it reads as an argument"
+                    )
+            return tuple(whole)
         finally:
             store.restore()
             state.store = outer
