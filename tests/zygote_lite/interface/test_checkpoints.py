@@ -334,3 +334,53 @@ def test_forward_mode_goes_over_nested_checkpoints_that_have_code(is_checked, mo
     with testing.compared() if is_checked else contextlib.nullcontext():
         np.testing.assert_allclose(jvp(nested, (x,), (v,)), jvp(plain, (x,), (v,)))
         np.testing.assert_allclose(hvp(nested)(x, v), hvp(plain)(x, v))
+
+
+class Written:
+    shared = 1.0
+
+    def __init__(self):
+        self.w = 1.0
+
+    def of(self, y):
+        return y * y * self.w
+
+
+written, entries, memory = Written(), {"w": 1.0}, np.zeros(2)
+
+
+def assigning(x):
+    written.w = entries["w"] = memory[0] = Written.shared = x
+
+
+BY_NAME = {
+    "attribute": lambda y: y * y * written.w,
+    "entry": lambda y: y * y * entries["w"],
+    "array": lambda y: y * y * memory[0],
+    "class": lambda y: y * y * Written.shared,
+    "method": lambda y: written.of(y),
+}
+
+
+@pytest.mark.parametrize("g", BY_NAME.values(), ids=BY_NAME)
+def test_what_is_read_by_name_may_not_hold_what_is_differentiated(g):
+    def f(x):
+        assigning(x)
+        return checkpoint(g)(x)
+
+    for _ in range(4):
+        with pytest.raises(DifferentiationError, match="reads a variable that was given"):
+            value_and_grad(f)(1.5)
+        with pytest.raises(DifferentiationError, match="reads a variable that was given"):
+            jvp(f, (1.5,), (1.0,))
+
+
+def test_what_is_held_may_hold_what_is_differentiated():
+    def f(x):
+        assigning(1.0)
+        own = Written()
+        own.w = x
+        return checkpoint(own.of)(x) + checkpoint(lambda y: y * own.w * written.w)(x)
+
+    for _ in range(4):
+        assert value_and_grad(f)(1.5) == (1.5**3 + 1.5**2, 3 * 1.5**2 + 2 * 1.5)

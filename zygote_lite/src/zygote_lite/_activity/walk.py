@@ -64,6 +64,21 @@ def reaches_active(*roots: Any) -> bool:
     return found
 
 
+def reaches_active_by_name(*roots: Any) -> bool:
+    """Return whether the code in `roots` names a variable from which something active is reached.
+
+    What `roots` hold themselves does not count. Where the search gives up, it says yes.
+    """
+    active = state.active
+    if not active or not state.outside:
+        return False
+    seen: dict[int, Any] = {}
+    by_name: list[Any] = []
+    found = any(x is _VAST for x in _walk(active, [*roots], seen, by_name, LIMIT_BY_NAME))
+    named = [x for x in by_name if kind_of(x) or isinstance(x, type)]
+    return found or any(_is_active_by_name(active, x, seen) for x in named)
+
+
 def may_reach_active(*roots: Any) -> bool:
     """Return whether something active may be reached; yes where the walk takes more than is earned.
 

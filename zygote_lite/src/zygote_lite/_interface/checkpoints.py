@@ -10,6 +10,7 @@ from typing import Any
 from rulescore import RuleSet, Tangent
 from zygote_lite._activity.effects import effect_of
 from zygote_lite._activity.saved import saving_nothing
+from zygote_lite._activity.walk import reaches_active_by_name
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._specialize.compare import difference
@@ -53,8 +54,8 @@ def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
     Only the arguments of `f` and its value are kept for the reverse pass, and no intermediate
     values. `f` may call other checkpointed functions. Raises `DifferentiationError` if `f` has
     effects that would happen twice: output, random draws, changes of its arguments or of variables
-    outside of it. The reverse pass raises it, too, if `f` then returns another value. (JAX's
-    `checkpoint`.)
+    outside of it; or if it reads a global variable that holds what is differentiated. The reverse
+    pass raises it, too, if `f` then returns another value. (JAX's `checkpoint`.)
     """
     return Checkpointed(f)
 
@@ -67,6 +68,11 @@ def _outer_state(f: Any, *xs: Any) -> Any:
         raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and has an effect: "
             f"{effect}. Do that outside of what is checkpointed"
+        )
+    if reaches_active_by_name(f, *xs):
+        raise Fault.CHECKPOINT(
+            f"{where()}: {name_of(f)} is run again in the reverse pass, and reads a variable that "
+            "was given what depends on what is differentiated: pass that as an argument"
         )
     around = (f, *xs, *read)
     return around, contents_of(around), _attributes_of(around)
