@@ -147,6 +147,7 @@ class _Change:
         if new not in self._registered:
             self._registered.append(new)
         for rule in rules:
+            rule.watches = new.plugin is None and rule.kind in ("general", "linear")
             place = place_in(rule)
             there = self._at(place)
             for other, source in there:

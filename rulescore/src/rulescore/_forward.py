@@ -13,6 +13,7 @@ from rulescore._rule import Rule, those_given
 from rulescore._scalar import push_scalar
 from rulescore._table import find_frule
 from rulescore._tangent import accumulate
+from rulescore.watching import watched
 
 
 def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any] | None:
@@ -63,7 +64,7 @@ def push_forward(
         y, pushforward = _value_and_pushforward(rule, rule.body(*xs, **options))
         dy = _pushed(rule, pushforward, dxs)
     else:
-        y, dy = rule.primal(*xs, **options), None
+        y, dy = watched(rule, rule.primal, xs, options), None
         if rule.kind == "scalar" and any(dx is not None for dx in dxs):
             dy = push_scalar(rule, y, xs, dxs)
         elif rule.kind == "linear" and any(dxs[i] is not None for i in rule.linear):

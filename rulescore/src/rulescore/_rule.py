@@ -13,6 +13,7 @@ from rulescore._errors import Fault, RuleError
 from rulescore._naming import attribute, describe, name_of, type_name
 from rulescore._origin import Origin
 from rulescore._project import fits
+from rulescore.watching import watched
 
 _OF_UFUNCS = frozenset({"dtype", "order", "subok"})
 
@@ -47,13 +48,14 @@ class Rule:
         plugin: the name of the rule set.
         file, line: where the body was written.
         origin: where the rule was declared.
+        watches: whether calls that change their arguments are refused: those of rules by no plugin.
     """
 
     __slots__ = (
         "body", "by_position", "chooses", "due", "file", "function", "kind", "known", "line",
         "linear", "look_for_poles", "may_raise", "needs_ad", "optional", "optional_names",
         "options", "origin", "partials", "plugin", "poles", "primal", "refuses", "reverse",
-        "shifts", "takes_out", "types", "varargs",
+        "shifts", "takes_out", "types", "varargs", "watches",
     )  # fmt: skip
 
     def __init__(
@@ -116,6 +118,7 @@ class Rule:
         self.due = len(types) if varargs is None else None
         self.refuses = refuses or {}
         self.by_position = by_position
+        self.watches = False
         # what a `Pullback` of this rule calls, with what the forward call saved
         self.reverse = reverse or (
             apply_instance_pullback if kind == "instance" else apply_pullback
@@ -138,9 +141,16 @@ class Rule:
             y = self.primal(*xs, **options)
             return y, Pullback(self.reverse, self, y if self.takes_out else None, f, xs)
         if self.kind == "linear":
-            return self.primal(*xs, **options), Pullback(self.reverse, self, options, f, xs)
+            y = (
+                watched(self, self.primal, xs, options)
+                if self.watches
+                else self.primal(*xs, **options)
+            )
+            return y, Pullback(self.reverse, self, options, f, xs)
         if self.kind == "constant":
             return self.primal(*xs, **options), Pullback(self.reverse, self, None, f, xs)
+        if self.watches:
+            return self.answer(watched(self, self.body, xs, options), f, xs)
         operands = (f, *xs) if self.kind == "instance" else xs
         return self.answer(self.body(*operands, **options), f, xs)
 

@@ -202,7 +202,7 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
         if rule.kind == "scalar" and not options:
             y = rule.primal(*xs)
             return y, Pullback(rule.reverse, rule, y if rule.takes_out else None, f, xs)
-        if rule.kind == "general":
+        if rule.kind == "general" and not rule.watches:
             given = rule.body(*xs, **options)
             if type(given) is tuple and len(given) == 2:
                 back = given[1]

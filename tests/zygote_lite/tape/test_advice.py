@@ -1,5 +1,6 @@
 """The advice of a refusal runs when it is pasted: then the rule that it declares answers."""
 
+import ctypes
 import json
 import re
 import struct
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import interpolate, ndimage, signal, spatial
 
-from rulescore import RuleError
+from rulescore import RuleError, RuleSet
 from tests.zygote_lite.checks.finite_differences import assert_slopes
-from zygote_lite import NoRuleError, grad, gradient, hvp
+from zygote_lite import NoRuleError, grad, gradient, hvp, jvp
 from zygote_lite._tape import advice
 from zygote_lite._tape.advice import rule_to_paste, what_to_do
 from zygote_lite._tape.refusal import hook_refusal
@@ -169,6 +170,61 @@ def test_a_function_that_changes_its_arguments_gets_no_rule_to_paste():
     assert told.startswith("f has no rule. It changes what it is given, ")
     told = str(what_to_do("f has no rule", "mine", (np.sin, (X,), {}), returns=False))
     assert told.startswith("f has no rule. It changes what it is given, ")
+
+
+def modf_of_c():
+    """Return a function that returns a part of a number, and writes the other into an array."""
+    modf = ctypes.CDLL(None).modf
+    modf.restype = ctypes.c_double
+    modf.argtypes = [ctypes.c_double, np.ctypeslib.ndpointer(float)]
+    return modf
+
+
+def sum_of_parts(modf):
+    def f(x):
+        whole = np.zeros(1) * x
+        return modf(x, whole) + whole[0] * x
+
+    return f
+
+
+def test_a_function_that_writes_and_returns_a_value_gets_no_rule_to_paste():
+    f = sum_of_parts(modf_of_c())
+    assert f(2.5) == 5.5
+    with pytest.raises(NoRuleError, match=r"It changes what it is given, .* \[ZL001\]$"):
+        grad(f)(2.5)
+
+
+VERBS = {
+    "gradient": gradient,
+    "jvp": lambda f, x: jvp(f, (x,), (1.0,)),
+    "nested": lambda f, x: grad(lambda y: grad(f)(y) * y)(x),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("kind", ["general", "linear"])
+def test_a_rule_for_a_function_that_writes_is_refused_at_its_call(verb, kind):
+    modf, rule = modf_of_c(), RuleSet("mine")
+    if kind == "general":
+
+        @rule(modf)
+        def _(x: float, whole: np.ndarray):
+            return modf(x, whole), lambda dy: (dy, None)
+
+    else:
+
+        @rule.linear(modf, argnums=0)
+        def _(dy, x: float, whole: np.ndarray):
+            return dy
+
+    rule.register()
+    try:
+        for _ in range(3):
+            with pytest.raises(RuleError, match=r"changes its arguments, .* \[RC005\]$"):
+                VERBS[verb](sum_of_parts(modf), 2.5)
+    finally:
+        rule.unregister()
 
 
 @pytest.mark.parametrize("name", ["permutation", "permuted", "shuffle", "choice"])

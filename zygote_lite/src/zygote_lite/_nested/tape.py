@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import accumulate, find_rule, project
+from rulescore.watching import contents, refuse_change
 from zygote_lite._activity.activity import is_text, text_pullback
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.marks import mark_active
@@ -213,6 +214,7 @@ class NestedTape(Tape):
         at = outer_of(operands)
         inner = (inner_of(nodes)[0], *inner_of(operands))
         needed = needed_of(inner, (f, *arguments), rule)
+        before = contents(arguments) if rule.watches else None
         if rule.kind == "constant":
             xs, kws = tuple(map(values_of, xs)), {name: values_of(x) for name, x in kws.items()}
             y, node = self.outer.call(outer_of(nodes), f, *xs, **kws)
@@ -243,6 +245,7 @@ class NestedTape(Tape):
             y, node = self.outer.call((None, both, None), operator.getitem, result, 0)
             pullback, at_back = self.outer.call((None, both, None), operator.getitem, result, 1)
             back = back_of_general(self.outer, rule, pullback, at_back, y, (f, *arguments), needed)
+        refuse_change(rule, arguments, before)
         if rule.may_raise and rule.kind != "constant":
             back = naming_line(f, back)
         if is_text(y):  # the outer tape may not know that it is active

@@ -49,7 +49,7 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
         told: the message so far.
         module: the module of the function.
         call: the function, its arguments and its options; `None` where they are not known.
-        returns: whether the call returns anything.
+        returns: whether it is called for what it returns, and not for what it changes.
     """
     top = module.partition(".")[0]
     plugin = provider_of(module)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, home_of, provider_of, reason_of
+from rulescore.watching import contents, have_changed
 from zygote_lite._activity.activity import is_active_text, is_text, text_pullback
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.outputs import is_stream, note_name
@@ -67,12 +68,13 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
     if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
         raise hook_refusal(f, hooks)
     reaches = reaches_active(f, *operands)  # an iterator that ends lets go of what it held
-    y = f(*xs, **kws)
     is_held = type(operands[0]) is not types.ModuleType  # a function of a module holds nothing
     flags = (flags[0] if is_held else None, *flags[1:])
     given = [x for flag, x in zip(flags, operands, strict=True) if flag]
     if not given and not reaches:
-        return y, no_pullback(len(flags))
+        return f(*xs, **kws), no_pullback(len(flags))
+    before = contents(operands)
+    y = f(*xs, **kws)
     only_text = all(kind_of(x) == INERT for x in given) and not reaches
     is_file = isinstance(y, io.IOBase)
     is_apart = kind_of(y) == OBJECT and (is_file or not any(map(is_text, given)))
@@ -86,7 +88,7 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
         return y, text_pullback(y, len(flags))
     if y is not None and any(map(is_active_text, operands)) and type(f).__module__ != "_json":
         raise text_refusal(f, xs)
-    raise refusal(f, xs, kws, returns=y is not None)
+    raise refusal(f, xs, kws, returns=y is not None and not have_changed(operands, before))
 
 
 _WITHOUT_TRACE = {id(f) for f in (time.sleep, sys.audit)}
@@ -100,7 +102,7 @@ def refusal(
 
     Arguments:
         f, xs, kws: the call.
-        returns: whether it returns anything; else it is called for what it changes.
+        returns: whether it is called for what it returns, and not for what it changes.
     """
     if any(map(is_stream, xs[:1])):
         return read_refusal(f, xs)
