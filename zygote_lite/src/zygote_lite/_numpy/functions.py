@@ -332,6 +332,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 
 def joined(found: Any, shape: Any, kinds: Any, i: Any) -> Any:
     """Return values as an array of a shape, of the kind that one of some letters asks for."""
+    if np.dtype(kinds[i]).kind != "c" and any(type(y) is complex for y in found):
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
     whole = np.reshape(np.array([*found]), shape)
     return whole if whole.dtype.char == kinds[i] else whole.astype(kinds[i])
 

@@ -238,7 +238,7 @@ def _with_own(
     _differentiated.complete(builder, arguments)
     forward = builder.out
     value = float_checked(builder, result) if not compiled else result
-    memory = settled_memory(builder, forward)
+    memory = settled_memory(builder, forward, result)
     if wanted:
         raise Unsound.WRITES_TO_GIVEN("it writes to arrays that are not its own yet")
     if builder.copies and any(

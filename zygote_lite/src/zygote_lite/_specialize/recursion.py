@@ -141,7 +141,7 @@ def _write(
     given = containers_of(f)
     if given:
         builder.shadows = Value(Other(dict), {}, builder.name("shadows"), reverse=True)
-    backward = Backward(builder, memory=settled_memory(builder, forward))
+    backward = Backward(builder, memory=settled_memory(builder, forward, result))
     backward.run(forward, result, seed, always=any(has_active(x.contents) for x in given))
     gradients = gradients_of(backward, params)
     for x, d in gradients.items():

@@ -90,7 +90,7 @@ def differentiate(
     refuse_other_values(result, as_pullback)
     forward = inner.out
     seed = seed_for(inner, result) if as_pullback else constant(1.0)
-    memory = settled_memory(inner, forward)
+    memory = settled_memory(inner, forward, result)
     backward = Backward(inner, memory=memory)
     backward.run(forward, result, seed)
     gradients = gradients_of(backward, [x for i, x in enumerate(arguments) if i in numbers])

@@ -29,6 +29,7 @@ from zygote_lite._specialize.typed.nodes import (
     StoreItem,
     inner_blocks,
     is_made_in,
+    leaves,
     reads_of,
 )
 from zygote_lite._specialize.typed.reasons import Unsound
@@ -69,8 +70,8 @@ class Memory:
             self.classes[a] = b
 
 
-def settled_memory(builder: Builder, forward: list[Node]) -> Memory:
-    """Return what is known of the memory that the code writes to.
+def settled_memory(builder: Builder, forward: list[Node], result: Value | None = None) -> Memory:
+    """Return what is known of the memory that the code writes to; the result is read at the end.
 
     Raises `NotSpecializable` where it cannot be followed.
     """
@@ -97,16 +98,17 @@ def settled_memory(builder: Builder, forward: list[Node]) -> Memory:
         if keeps and any(x.is_array and memory.of(x) in written for x in reads_of(node)):
             raise Unsound.SHARED_WRITE("an array that it writes to is in a container")
     following = _Following(forward)
+    returned = [] if result is None else [x for x in leaves(result) if x.is_array]
     for node in moves:
-        _settle_moves(builder, memory, written, node, around[node], following)
-    _settle_views(builder, memory, stores, around, place)
+        _settle_moves(builder, memory, written, node, around[node], following, returned)
+    _settle_views(builder, memory, stores, around, place, returned)
     _demand_views(builder, memory, following)
     return memory
 
 
 def _settle_moves(
     builder: Builder, memory: Memory, written: set[Value], node: Moves, around: tuple[Loop, ...],
-    following: "_Following",
+    following: "_Following", returned: list[Value],
 ) -> None:  # fmt: skip
     """Demand that arrays that are written are known by one name, at any time."""
     taken: set[Value] = set()
@@ -122,6 +124,8 @@ def _settle_moves(
     for n in following.of(node) if taken else ():
         if any(memory_of(x) in taken for x in _arrays_named_by(n)):
             _refuse_two_names(builder, node.pairs[0][0])
+    if any(memory_of(x) in taken for x in returned):
+        _refuse_two_names(builder, node.pairs[0][0])
 
 
 def _refuse_two_names(builder: Builder, x: Value) -> None:
@@ -180,26 +184,26 @@ def _within(node: Node) -> Iterator[Node]:
 
 def _settle_views(
     builder: Builder, memory: Memory, stores: list[StoreItem],
-    around: dict[Node, tuple[Loop, ...]], place: dict[Node, int],
+    around: dict[Node, tuple[Loop, ...]], place: dict[Node, int], returned: list[Value],
 ) -> None:  # fmt: skip
     """Find the views that have no cotangents of their own."""
     made = {n.target: n for n in place if isinstance(n, Op)}
     for s in stores:
         if s.array.base is not None:
             _note_part(builder, memory, s.array, made)
-    for node in place:
-        for x in reads_of(node):
-            first = made.get(x)
-            if x.base is None or first is None or x in memory.parts or _is_of_copy(x, made):
-                continue
-            root = memory.of(x)
-            for s in stores:
-                if memory.of(s.array) is root and (
-                    place[first] < place[s] < place[node]
-                    or any(l in around[node] and l not in around[first] for l in around[s])  # noqa: E741
-                ):
-                    _note_part(builder, memory, x, made)
-                    break
+    reads = [(x, place[node], around[node]) for node in place for x in reads_of(node)]
+    for x, at, loops in (*reads, *((x, len(place), ()) for x in returned)):
+        first = made.get(x)
+        if x.base is None or first is None or x in memory.parts or _is_of_copy(x, made):
+            continue
+        root = memory.of(x)
+        for s in stores:
+            if memory.of(s.array) is root and (
+                place[first] < place[s] < at
+                or any(l in loops and l not in around[first] for l in around[s])  # noqa: E741
+            ):
+                _note_part(builder, memory, x, made)
+                break
 
 
 def _note_part(builder: Builder, memory: Memory, x: Value, made: dict[Value, Op]) -> None:

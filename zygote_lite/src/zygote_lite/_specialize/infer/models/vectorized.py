@@ -65,7 +65,10 @@ def called_vectorized(
     if not known <= DOUBLES:
         fact = Scalar(DOUBLES)
         builder.write(Result(fact, float(first.sample), certain=False), as_it_is, [first], {})
-    return builder.inline(_of_each, [f.function, *xs], {})
+    y = builder.inline(_of_each, [f.function, *xs], {})
+    if not (isinstance(y.fact, ArrayOf) and y.fact.dtype == np.float64):
+        raise NotSupported.METHOD("`np.vectorize` is given a function that gives other numbers")
+    return y
 
 
 def _is_vectorized(x: Value) -> bool:
