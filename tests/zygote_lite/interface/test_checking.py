@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from rulescore import RuleSet
+from rulescore import RuleError, RuleSet
 from tests.zygote_lite.checks.structures import Line, Pair
 from tests.zygote_lite.constructs.table import CASES
 from zygote_lite import GradientCheckError, check_gradient, jit
@@ -238,6 +238,19 @@ def test_a_rule_that_changes_an_argument_is_found(rule):
     def of(x):
         x *= 2.0
         return lambda dy: (dy * x,)
+
+    declared(rule, of)
+    with pytest.raises(RuleError, match="a call by the rule changes its arguments"):
+        check_gradient(bad, X.copy())
+
+
+def test_a_pullback_that_changes_an_argument_is_found(rule):
+    def of(x):
+        def pullback(dy):
+            x[:] *= 2.0
+            return (dy * x,)
+
+        return pullback
 
     declared(rule, of)
     with pytest.raises(GradientCheckError, match="the arguments hold something else afterwards"):
