@@ -41,6 +41,8 @@ def sample(annotation):
         known += [sparse.linalg.splu(one), sparse.linalg.aslinearoperator(one)]
     spatial = sys.modules.get("scipy.spatial")
     known += [] if spatial is None else [spatial.cKDTree(np.ones((2, 2)))]
+    jax = sys.modules.get("jax")
+    known += [] if jax is None else [jax.jit(abs), jax.numpy.ones(2)]
     for value in [*SAMPLES, *known, float]:
         if isinstance(value, annotation):
             return value
