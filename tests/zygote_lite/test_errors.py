@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 import zygote_lite
+from rulescore.faults import an
 from tests.zygote_lite.checks.pages import are_users_frames, run, shown
 from zygote_lite.__main__ import command
 from zygote_lite.errors import Fault
 
 ROOT = Path(zygote_lite.__file__).parent
-INDEX = Path(__file__).parents[2] / "docs" / "errors" / "index.md"
+REPOSITORY = Path(__file__).parents[2]
+INDEX = REPOSITORY / "docs" / "errors" / "index.md"
 OURS = {
     "DifferentiationError",
     "UnsupportedSyntaxError",
@@ -61,3 +63,14 @@ def test_codes_are_listed_and_pages_printed(capsys):
     assert capsys.readouterr().out == Fault.NO_SOURCE.page
     assert command(["error", "ZL999"]) == 2
     assert capsys.readouterr().err == "there is no error ZL999: the codes go up to ZL041\n"
+
+
+def test_messages_have_the_article_that_a_name_asks_for():
+    told = re.compile(r"""\ba[ "\n]+(?:f")?\{[^{}]*\.__(?:qual)?name__\}""")
+    found = [
+        (path.name, line)
+        for path in REPOSITORY.glob("*/src/**/*.py")
+        for line in told.findall(path.read_text(encoding="utf8"))
+    ]
+    assert found == []  # `an(...)` of rulescore.faults has it
+    assert [an("ndarray"), an("int"), an("list")] == ["an ndarray", "an int", "a list"]

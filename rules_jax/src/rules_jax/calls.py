@@ -8,6 +8,7 @@ import numpy as np
 
 import rules_jax
 from rulescore import RuleSet, project
+from rulescore.faults import an
 from rulescore.interop import foreign
 from rulescore.interop.foreign import Foreign, is_number, leaves_along
 
@@ -143,7 +144,7 @@ def number_of(call, leaf):
         return leaf
     if not isinstance(leaf, jax.Array | np.ndarray | np.generic):
         raise TypeError(
-            f"{call.name} returns a {type(leaf).__name__}, and a gradient passes through "
+            f"{call.name} returns {an(type(leaf).__name__)}, and a gradient passes through "
             "arrays alone: return arrays, or trees of them"
         )
     array = np.array(leaf, copy=True if call.copy or not isinstance(leaf, jax.Array) else None)

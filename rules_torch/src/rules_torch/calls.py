@@ -9,6 +9,7 @@ from torch.utils import _pytree as pytree
 import rules_torch
 from rules_torch.memory import taken, tensor_of, writes_nothing
 from rulescore import RuleSet, Tangent, project
+from rulescore.faults import an
 from rulescore.interop import foreign
 from rulescore.interop.foreign import Foreign, is_number, leaves_along, rebuilt_like
 
@@ -248,7 +249,7 @@ def array_of(call, leaves, i, more):
         return leaves[i]
     if not isinstance(leaves[i], torch.Tensor):
         raise TypeError(
-            f"{call.name} returns a {type(leaves[i]).__name__}, and a gradient passes through "
+            f"{call.name} returns {an(type(leaves[i]).__name__)}, and a gradient passes through "
             "tensors alone: return tensors, or trees of them"
         )
     array = taken(leaves, i, more)

@@ -30,7 +30,7 @@ from rulescore._naming import name_of
 from rulescore._plugins import Plugin, plugins
 from rulescore._table import find_rule, rules_of
 from rulescore._why import unbound, why
-from rulescore.faults import print_page
+from rulescore.faults import an, print_page
 
 _WIDTH = 160  # of a table that goes to a file
 
@@ -104,7 +104,7 @@ def _why(given: argparse.Namespace, console: Console) -> int:
     f, xs = called(given.function, types)
     is_attribute = inspect.isdatadescriptor(f)
     if isinstance(f, ModuleType) or not (callable(f) or rules_of(f) or is_attribute):
-        raise LookupError(f"{given.function} is no function, but a {type(f).__name__}")
+        raise LookupError(f"{given.function} is no function, but {an(type(f).__name__)}")
     call = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
     asked, (f, xs, options) = options, unbound(f, xs, options)
     known = why(f, *xs, **options)

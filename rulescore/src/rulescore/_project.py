@@ -9,6 +9,7 @@ import numpy as np
 
 from rulescore import _kinds
 from rulescore._array import Array
+from rulescore.faults import an
 
 Known = dict[tuple[int, int], Any]
 """What two tuples have given, by their identities: tuples may be shared many times."""
@@ -188,7 +189,7 @@ def _project_array(dx: Any, x: Any) -> Any:
 
 def _project_sequence(dx: Any, x: Any) -> Any:
     if isinstance(dx, Number | np.generic) or getattr(dx, "shape", None) == ():
-        raise ValueError(f"a number is no cotangent of a {type(x).__name__} of length {len(x)}")
+        raise ValueError(f"a number is no cotangent of {an(type(x).__name__)} of length {len(x)}")
     if not isinstance(dx, (list, tuple, Array)):
         return dx  # a Tangent: whoever made it knows the fields
     return _projected_entries(dx, x, {})
@@ -200,7 +201,7 @@ def _projected_entries(dx: Any, x: Any, known: Known) -> Any:
     if len(given) != len(x):
         kind = type(x).__name__
         raise ValueError(
-            f"a cotangent of length {len(given)} does not fit a {kind} of length {len(x)}"
+            f"a cotangent of length {len(given)} does not fit {an(kind)} of length {len(x)}"
         )
     return sequence_like(x, of_pairs(project, _projected_entries, given, x, known))
 

@@ -9,7 +9,7 @@ import importlib.resources
 import re
 import sys
 
-__all__ = ["CodedFault", "code_in", "print_page", "with_cells"]
+__all__ = ["CodedFault", "an", "code_in", "print_page", "with_cells"]
 _CODE = re.compile(r"\[([A-Z]+\d{3})\]$")
 
 
@@ -49,6 +49,11 @@ def with_cells(text: str) -> str:
         return found[0] if cell is None else f"{' '.join(cell)}:{found[2]}"
 
     return re.sub(r"([^\s(]+):(\d+)", named, text)
+
+
+def an(name: str) -> str:
+    """Return the name of a type with its indefinite article: `an int`, `a float`."""
+    return f"{'an' if name[:1].lower() in 'aeio' or name == 'ndarray' else 'a'} {name}"
 
 
 def code_in(text: str) -> str:

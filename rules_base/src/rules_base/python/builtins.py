@@ -6,6 +6,7 @@ import numpy as np
 
 from rules_base.shared.nesting import in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
+from rulescore.faults import an
 
 rule = RuleSet("rules_base", examples="rules_base.examples.python.builtins", may_raise=False)
 
@@ -88,7 +89,7 @@ def refuse_containers(xs):
     for x in xs:
         if not isinstance(x, Numeric):
             raise NotImplementedError(
-                f"the rule for sum adds numbers and arrays, and found a {type(x).__qualname__}: "
+                f"the rule for sum adds numbers and arrays, and found {an(type(x).__qualname__)}: "
                 "write the sum as a loop to differentiate it"
             )
 

@@ -16,6 +16,7 @@ from rules_scipy.sparse.values import (
     unshared,
 )
 from rulescore import RuleSet, project
+from rulescore.faults import an
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.attributes")
 OF_PATTERN = ("nnz", "size", "row", "col", "has_sorted_indices", "has_canonical_format",
@@ -28,7 +29,7 @@ def refuse_wide(a, name):
     """Raise `NotImplementedError` for the pattern of an array that stores zeros."""
     if is_wide(a):
         raise NotImplementedError(
-            f"`.{name}` of a {type(a).__name__} that was made of a dense array, or of a sum or "
+            f"`.{name}` of {an(type(a).__name__)} that was made of a dense array, or of a sum or "
             "product with zeros: these are stored where a gradient passes, and SciPy leaves them "
             "out; make it of data and indices"
         )
@@ -45,7 +46,7 @@ rule.constant(has_field)
 @rule(getattr)
 def _(a: Sparse, name: str):
     if not has_field(a, name):
-        raise NotImplementedError(f"a {type(a).__name__} has no rule for `.{name}`")
+        raise NotImplementedError(f"{an(type(a).__name__)} has no rule for `.{name}`")
     if name == "data":
         refuse_wide(a, name)
         return a.data, lambda dy: (filled(a, np.ravel(dy)), None)
@@ -83,7 +84,7 @@ for name in ("tolil", "todok"):
         @rule(member)
         def _(a: Sparse, copy=False, *, _name=name):
             raise NotImplementedError(
-                f"`{_name}` of a {type(a).__name__} has no rule: its result is made for writing, "
+                f"`{_name}` of {an(type(a).__name__)} has no rule: its result is made for writing, "
                 "and carries no gradient; use `tocsr()`"
             )
 
@@ -94,7 +95,7 @@ for name in ("maximum", "minimum"):
         @rule(member)
         def _(a: Sparse, other: object, *, _name=name):
             raise NotImplementedError(
-                f"`{_name}` of a {type(a).__name__} has no rule yet: use that of `toarray()`"
+                f"`{_name}` of {an(type(a).__name__)} has no rule yet: use that of `toarray()`"
             )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse as sp
 
 from rulescore import RuleSet, accumulate, flatten, project, zero
+from rulescore.faults import an
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.values")
 Sparse = sp.sparray | sp.spmatrix
@@ -37,7 +38,7 @@ def refuse_format(a):
     """Raise `NotImplementedError` for the formats that are made for writing."""
     if a.format not in PARTS:
         raise NotImplementedError(
-            f"a {type(a).__name__} carries no gradient, as it is made for writing: convert it by "
+            f"{an(type(a).__name__)} carries no gradient, as it is made for writing: convert it by "
             "`tocsr()` before, or make an array of data and indices"
         )
     return a

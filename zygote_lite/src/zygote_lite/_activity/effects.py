@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import rules_of
+from rulescore.faults import an
 from zygote_lite._activity.reachability import (
     functions_in,
     held_beside,
@@ -130,7 +131,7 @@ def _is_by_syntax(name: str) -> bool:
 def _effect_itself(x: Any) -> str | None:
     """Return the effect that a value stands for, such as `print` or a random generator."""
     if isinstance(x, _HOLDERS):
-        return f"it reads a {type(x).__name__}"
+        return f"it reads {an(type(x).__name__)}"
     if not callable(x) or isinstance(x, type):
         return None
     owner = getattr(x, "__self__", None)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._activity.classes import computes
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
@@ -83,9 +84,9 @@ def mark_active(x: Any) -> None:
         return
     if any(id(x) in held for held in state.shared.values()):
         raise Fault.THREAD(
-            f"{where()}: what depends on what is differentiated is written into a "
-            f"{type(x).__name__} that another thread may read, and no gradient passes through what "
-            "is computed there: join the thread first, or call the function here"
+            f"{where()}: what depends on what is differentiated is written into "
+            f"{an(type(x).__name__)} that another thread may read, and no gradient passes through "
+            "what is computed there: join the thread first, or call the function here"
         )
     active[id(x)] = x
     above = _above(x)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._activity.marks import is_namespace, is_users_object, stays_clean
 from zygote_lite._activity.outputs import is_output
 from zygote_lite._activity.reachability import (
@@ -131,7 +132,7 @@ def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
     if found is not None and found is not _VAST:
         names = ", ".join(getattr(x, "__qualname__", type(x).__qualname__) for x in roots)
         kind = type(found).__qualname__
-        raise InternalError(f"a {kind} that is active is reached from {names}, without a mark")
+        raise InternalError(f"{an(kind)} that is active is reached from {names}, without a mark")
 
 
 def surely_reaches_active(*roots: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array
+from rulescore.faults import an
 from zygote_lite._batch.run import INSIDE, BatchRun
 from zygote_lite._batch.tracers import NotBatched, Tracer
 from zygote_lite._cotangents.kinds import tuple_like
@@ -101,7 +102,7 @@ class BatchReverse:
         entry = x.entry if type(x) is Tracer else x
         is_real = not isinstance(entry, bool | complex | np.bool_)
         if not is_real or not isinstance(entry, Array | np.generic | float | int):
-            raise NotBatched(f"{where()}: a {type(entry).__name__} is differentiated")
+            raise NotBatched(f"{where()}: {an(type(entry).__name__)} is differentiated")
         if type(x) is Tracer and x.batched:
             return x
         shape = (self.run.count, *np.shape(entry))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, generation
+from rulescore.faults import an
 from zygote_lite._batch.run import INSIDE, BatchRun
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, tracers_in
 from zygote_lite._cotangents.kinds import tuple_like, within
@@ -190,7 +191,7 @@ def _collected(run: BatchRun, y: Any, axes: BatchAxes) -> tuple[Any, Any]:
     entry = y.entry
     is_number = isinstance(entry, Array | np.generic | int | float | complex)
     if not is_number or np.asarray(entry).dtype.kind not in "biufc" or isinstance(entry, bool):
-        raise NotBatched(f"the value for an entry is a {type(entry).__name__}")
+        raise NotBatched(f"the value for an entry is {an(type(entry).__name__)}")
     if axes is None:
         if y.batched:
             raise NotBatched("a value that is the same for all entries depends on the batch")
@@ -227,7 +228,7 @@ def _rebuilt_around(run: BatchRun, y: Any, parts: dict[Any, tuple[Any, Any]]) ->
         found: tuple[Any, Any] = run.around.call((None, *numbers), build_dict, *keys_and_values)
     elif hasattr(y, "_make"):
         if any(node is not None for node in nodes):
-            raise NotBatched(f"a {type(y).__name__} is returned")
+            raise NotBatched(f"{an(type(y).__name__)} is returned")
         return whole, None
     else:
         build = build_list if isinstance(y, list) else build_tuple

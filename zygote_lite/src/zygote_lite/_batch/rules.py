@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, RuleError, find_batched, find_rule
+from rulescore.faults import an
 from zygote_lite._activity.effects import effect_of
 from zygote_lite._activity.side_effects import may_write
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, is_number, shown
@@ -228,5 +229,5 @@ def out_of_place(run: Any, f: Any, xs: tuple[Any, ...]) -> Any:
     if isinstance(x, list) and id(x) in run.made and isinstance(xs[1], list | tuple):
         return f
     if known is None or not isinstance(x, int | float | complex | np.generic | str | tuple):
-        raise NotBatched(f"{where()}: {name_of(f)} writes into a {type(x).__name__}")
+        raise NotBatched(f"{where()}: {name_of(f)} writes into {an(type(x).__name__)}")
     return known

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, find_rule
+from rulescore.faults import an
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._batch.rules import WRITING, by_batching_rule, does_nothing_else, out_of_place
@@ -93,7 +94,7 @@ class BatchRun:
                 yield self.resolve(operator.getitem, (x, i), {}), None
             return
         if not isinstance(x, _ITERATED) and id(x) not in self.made:
-            raise NotBatched(f"{where()}: a {type(x).__name__} is iterated")
+            raise NotBatched(f"{where()}: {an(type(x).__name__)} is iterated")
         for y in x:
             yield self.own(y), None
 
@@ -218,7 +219,7 @@ class BatchRun:
                 raise NotBatched(f"{where()}: an index of a batch")
             return done
         if not isinstance(entry_of(x), Array | np.generic | str | range):
-            raise NotBatched(f"{where()}: an entry of a {type(x).__name__} is read")
+            raise NotBatched(f"{where()}: an entry of {an(type(x).__name__)} is read")
         return self.computed(operator.getitem, (x, index))
 
     # -- on the tape around
@@ -342,7 +343,7 @@ class BatchRun:
     def copied(self, x: Any) -> Any:
         """Return a container from outside, with tracers for what it holds; it may not change."""
         if type(x) not in CONTAINERS and not hasattr(x, "_make"):
-            raise NotBatched(f"{where()}: a {type(x).__name__} holds what is differentiated")
+            raise NotBatched(f"{where()}: {an(type(x).__name__)} holds what is differentiated")
         if isinstance(x, dict):
             found: Any = {key: self.own(self.part(x, key)) for key in x}
         else:

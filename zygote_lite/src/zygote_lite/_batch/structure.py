@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array
+from rulescore.faults import an
 from zygote_lite._activity.classes import member_of
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, tracers_in
 from zygote_lite._cotangents.kinds import dict_of, is_written_in_python
@@ -62,7 +63,7 @@ def _iterable(run: Any, x: Any) -> Any:
         return x
     if type(x) in DICT_VIEWS or id(x) in run.made:
         return x
-    raise NotBatched(f"{where()}: a {type(x).__name__} is iterated")
+    raise NotBatched(f"{where()}: {an(type(x).__name__)} is iterated")
 
 
 @_of(list, tuple)
@@ -93,7 +94,7 @@ def _looked_up_in_c(x: Any) -> Any:
         type(x)
     ):
         return x
-    raise NotBatched(f"{where()}: a {type(x).__name__} may run methods of a class")
+    raise NotBatched(f"{where()}: {an(type(x).__name__)} may run methods of a class")
 
 
 @_of(isinstance, issubclass, type, callable)
@@ -123,7 +124,7 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
             raise NotBatched(f"{where()}: a branch depends on the batch")
         x = x.entry
     if is_written_in_python(type(x)) and not isinstance(x, types.FunctionType):
-        raise NotBatched(f"{where()}: a {type(x).__name__} says itself whether it is true")
+        raise NotBatched(f"{where()}: {an(type(x).__name__)} says itself whether it is true")
     return f(x)
 
 
@@ -202,7 +203,7 @@ def attribute_of_value(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
         return run.own(x[list(getattr(x, "_fields", ())).index(name)])
     if isinstance(member_of(kind, "__getattribute__"), types.FunctionType):
-        raise NotBatched(f"{where()}: a {kind.__name__} looks its attributes up itself")
+        raise NotBatched(f"{where()}: {an(kind.__name__)} looks its attributes up itself")
     member = member_of(kind, name)
     if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
         return run.resolve(member.fget, (x,), {})
@@ -214,7 +215,7 @@ def attribute_of_value(run: Any, f: Any, xs: Any, kws: Any) -> Any:
         return run.own(run.computed(getattr, (x, name)))
     if isinstance(member, types.MemberDescriptorType) or isinstance(x, tuple):
         return run.own(getattr(x, name))
-    raise NotBatched(f"{where()}: the attribute {name} of a {kind.__name__} is computed")
+    raise NotBatched(f"{where()}: the attribute {name} of {an(kind.__name__)} is computed")
 
 
 _SHAPES = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
@@ -285,9 +286,9 @@ def getitem(run: Any, f: Any, xs: Any, kws: Any) -> Any:
         if type(index) is Tracer:
             raise NotBatched(f"{where()}: an index depends on what is differentiated")
         if not isinstance(index, int | str | slice | float | bytes | np.integer | None):
-            raise NotBatched(f"{where()}: a key is a {type(index).__name__}")
+            raise NotBatched(f"{where()}: a key is {an(type(index).__name__)}")
         if is_written_in_python(type(x)) and not isinstance(x, tuple):
-            raise NotBatched(f"{where()}: a {type(x).__name__} looks its entries up itself")
+            raise NotBatched(f"{where()}: {an(type(x).__name__)} looks its entries up itself")
         held: Any = x
         y = held[index]
         return run.own(run.noted(y) if isinstance(index, slice) and type(y) is list else y)
@@ -303,7 +304,7 @@ _ONLY_READING = {"items", "keys", "values", "get", "copy", "index", "count"}
 def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     x, index, _ = xs
     if id(x) not in run.made or tracers_in(index):
-        raise NotBatched(f"{where()}: a {type(entry_of(x)).__name__} is written into")
+        raise NotBatched(f"{where()}: {an(type(entry_of(x)).__name__)} is written into")
     f(*xs)
 
 
@@ -313,7 +314,7 @@ def method_called(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     if isinstance(x, list | dict) and type(x) in CONTAINERS:
         is_known = name in _ONLY_READING or (name in _CHANGES_MADE and id(x) in run.made)
         if not is_known or (name in ("index", "count", "remove") and tracers_in((x, xs))):
-            raise NotBatched(f"{where()}: {name_of(f)} of a {type(x).__name__}")
+            raise NotBatched(f"{where()}: {name_of(f)} of {an(type(x).__name__)}")
         if name == "extend":
             xs = tuple([_iterable(run, y) for y in xs])
         y = f(*xs, **kws)

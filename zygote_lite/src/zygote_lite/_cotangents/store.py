@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, Tangent, accumulate, project
+from rulescore.faults import an
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     INERT,
@@ -135,8 +136,8 @@ class Store:
         if kind == OBJECT and not isinstance(dx, Tangent):
             advice = "; pass `.to_numpy()` of it" if hasattr(type(x), "to_numpy") else ""
             raise Fault.COTANGENT(
-                f"the cotangent of a {type(x).__qualname__} must be a Tangent, and it is a "
-                f"{type(dx).__qualname__}{advice}"
+                f"the cotangent of {an(type(x).__qualname__)} must be a Tangent, and it is "
+                f"{an(type(dx).__qualname__)}{advice}"
             )
         slots = self.slots(x)
         given = dx if kind == LIST else dict(dx)
@@ -147,7 +148,7 @@ class Store:
         if kind == OBJECT and any(d is not None for d in given.values()):
             lost = ", ".join(repr(name) for name, d in given.items() if d is not None)
             raise Fault.COTANGENT(
-                f"the cotangent of a {type(x).__qualname__} has fields that the object does not "
+                f"the cotangent of {an(type(x).__qualname__)} has fields that the object does not "
                 f"have: {lost}"
             )
         return None
@@ -219,9 +220,9 @@ class Store:
             slots = self.entries[address][1] if address in self.entries else {}
             if kind == SET and not self.taking and any(d is not None for d in slots.values()):
                 raise Fault.NO_PLACE(
-                    f"the elements of a {type(x).__name__} that is differentiated have a gradient, "
-                    "and they have no order to give it in: pass a list, as by `list(...)` or "
-                    "`sorted(...)`"
+                    f"the elements of {an(type(x).__name__)} that is differentiated have a "
+                    "gradient, and they have no order to give it in: pass a list, as by "
+                    "`list(...)` or `sorted(...)`"
                 )
             if self.taking:
                 self.entries.pop(address, None)  # it goes to the operands: they may hold `x` itself
@@ -266,7 +267,7 @@ class Store:
         for name, d in (self.collect(fields, None, seen) or {}).items():
             if d is not None and not isinstance(fields[name], int):  # which is a choice there
                 raise Fault.NO_PLACE(
-                    f"the attribute `{name}` of a {type(x).__qualname__} that is differentiated "
+                    f"the attribute `{name}` of {an(type(x).__qualname__)} that is differentiated "
                     "has a gradient, and the gradient of a tuple, list, dict or set has no place "
                     "for it: pass what it holds as an argument of its own"
                 )

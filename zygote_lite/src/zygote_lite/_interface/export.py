@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, project
+from rulescore.faults import an
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of, place_of
 from zygote_lite._ir.recompile import TREES
@@ -134,7 +135,7 @@ def _written(x: Any, name: str) -> str:
 def _number_text(x: Any, name: str) -> str:
     text = constant_text(x)
     if text is None:
-        raise NotSupported.EXPORT(f"{name} is a {type(x).__name__}")
+        raise NotSupported.EXPORT(f"{name} is {an(type(x).__name__)}")
     return text
 
 

@@ -42,11 +42,6 @@ def name_of(f: Any) -> str:
     return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
 
 
-def an(name: str) -> str:
-    """Return a name with its indefinite article: `an int`, `a float`."""
-    return f"{'an' if name[:1].lower() in 'aeio' or name == 'ndarray' else 'a'} {name}"
-
-
 def _is_in(module: Any, name: str, x: Any) -> bool:
     """Return whether a module has this object by a name."""
     return x is not None and vars(sys.modules.get(module, errors)).get(name) is x

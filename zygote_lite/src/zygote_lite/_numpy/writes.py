@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
+from rulescore.faults import an
 from zygote_lite._activity.activity import is_text
 from zygote_lite._activity.classes import bind_method, member_of
 from zygote_lite._activity.marks import mark_active
@@ -31,7 +32,7 @@ from zygote_lite._cotangents.registry import (
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import overlaps_itself
 from zygote_lite._ir.operators import IN_PLACE
-from zygote_lite._ir.places import an, name_of, where
+from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -120,8 +121,8 @@ def check_kinds(x: Any, value: Any, active: bool) -> None:
     buffer = owner_of(x).base
     if buffer is not None and not getattr(buffer, "is_owned", False):
         raise Fault.MEMORY(
-            f"{where()}: a write into memory that NumPy does not own (of a "
-            f"{type(buffer).__name__}) cannot be differentiated; write into a copy"
+            f"{where()}: a write into memory that NumPy does not own (of "
+            f"{an(type(buffer).__name__)}) cannot be differentiated; write into a copy"
         )
     if x.dtype.kind in "OV":
         raise Fault.DTYPE(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Tangent, goes_by_value
+from rulescore.faults import an
 
 _NUMBER_TYPES = (int, float, complex, np.ndarray, np.generic)
 
@@ -41,7 +42,7 @@ def _difference(
     if as_numpy:
         a, b = _as_numpy(a), _as_numpy(b)
     if type(a) is not type(b):
-        return f"{at or 'it'}: a {type(a).__qualname__} and a {type(b).__qualname__}"
+        return f"{at or 'it'}: {an(type(a).__qualname__)} and {an(type(b).__qualname__)}"
     if isinstance(a, _NUMBER_TYPES):
         return _difference_of_numbers(a, b, at, relative, absolute)
     if (id(a), id(b)) in same:  # a part that is shared is compared once

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, home_of, provider_of, reason_of
+from rulescore.faults import an
 from rulescore.watching import contents, have_changed
 from zygote_lite._activity.activity import is_active_text, is_text, text_pullback
 from zygote_lite._activity.marks import mark_active
@@ -37,7 +38,6 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._ir.places import (
     ENGINE,
-    an,
     called_by_user,
     is_installed,
     is_library,

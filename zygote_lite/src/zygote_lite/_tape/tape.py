@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
+from rulescore.faults import an
 from zygote_lite._activity.activity import is_active, is_fields_view, mark_arguments
 from zygote_lite._activity.classes import fields_of, member_of, overrides_iteration
 from zygote_lite._activity.saved import note_captured
@@ -373,8 +374,8 @@ def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
             for address, (x, slots) in store.entries.items():
                 if address in outside and any(d is not None for d in slots.values()):
                     raise Fault.HANDED_TO_RULE(
-                        f"{where()}: {name_of(f)} is given to a rule, and reads a "
-                        f"{type(x).__name__} that was given what depends on what is "
+                        f"{where()}: {name_of(f)} is given to a rule, and reads "
+                        f"{an(type(x).__name__)} that was given what depends on what is "
                         "differentiated: pass what it reads as an argument"
                     )
             return tuple(whole)

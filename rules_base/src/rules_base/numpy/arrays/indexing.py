@@ -10,6 +10,7 @@ from rules_base.shared.forward import linear_in_first
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 from rulescore.batching import aligned, behind
+from rulescore.faults import an
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.indexing", may_raise=False)
 
@@ -158,7 +159,7 @@ def summed(values, places, x):
         return sums_at(values, places, size_of(x))
     except TypeError as error:
         raise NotImplementedError(
-            f"a subscript of a {type(x).__name__} has no gradient, because its library lacks a "
+            f"a subscript of {an(type(x).__name__)} has no gradient, because its library lacks a "
             "function that the rule needs: choose by `np.where`, or by a product with a matrix"
         ) from error
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._cotangents.kinds import tuple_like
 from zygote_lite._cotangents.registry import (
@@ -41,9 +42,9 @@ def cut(x: list[Any], place: int, old: list[Any]) -> None:
 def refused_size(x: Any) -> Exception:
     """Return the error for a container that lost or got entries before the reverse pass."""
     return Fault.OVERWRITTEN(
-        f"a {type(x).__name__} that the function changed has lost or got entries since, in a later "
-        "run or elsewhere, so that its pullback can no longer tell what it was: call the pullback "
-        "before, or let the function change a copy"
+        f"{an(type(x).__name__)} that the function changed has lost or got entries since, in a "
+        "later run or elsewhere, so that its pullback can no longer tell what it was: call the "
+        "pullback before, or let the function change a copy"
     )
 
 

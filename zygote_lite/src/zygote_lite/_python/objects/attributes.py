@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from rulescore import find_rule
+from rulescore.faults import an
 from zygote_lite._activity.activity import has_active_class, holder_of, is_fields_view
 from zygote_lite._activity.classes import attribute_in_c, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, mark_fields, note_outside, note_shared
@@ -41,7 +42,7 @@ from zygote_lite._cotangents.registry import (
 )
 from zygote_lite._cotangents.run import EntryBack, current_store, give, slots_of, state
 from zygote_lite._ir.intrinsics import note_class
-from zygote_lite._ir.places import an, users_module, where
+from zygote_lite._ir.places import users_module, where
 from zygote_lite._python.literals import field_of_tuple_back
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.refusal import (

@@ -10,6 +10,7 @@ import types
 import weakref
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._activity.activity import is_active, text_pullback
 from zygote_lite._activity.classes import (
     intercepts,
@@ -338,9 +339,9 @@ def _check_callback(x: Any, callback: Any) -> None:
     if not is_reached(x, state.given):
         raise Fault.LIFETIME(
             f"{where()}: a weak reference with a callback, as `WeakKeyDictionary`, `WeakSet` and "
-            f"their kin keep, to a {type(x).__qualname__} that the function made itself cannot be "
-            "differentiated: when Python lets go of it is not followed; make the object outside, "
-            "keep the value in an attribute of it, or use a plain dict"
+            f"their kin keep, to {an(type(x).__qualname__)} that the function made itself cannot "
+            "be differentiated: when Python lets go of it is not followed; make the object "
+            "outside, keep the value in an attribute of it, or use a plain dict"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.normalize.exits import Walk
 from zygote_lite._specialize.normalize.tries import Block
@@ -87,7 +88,7 @@ class Lowering:
         if x.items is not None:
             kind = type(x.sample).__name__
             if kind not in ("tuple", "list", "slice"):
-                raise NotSupported.SECOND_ORDER(f"a {kind} is an operand in a gradient inside")
+                raise NotSupported.SECOND_ORDER(f"{an(kind)} is an operand in a gradient inside")
             target = self.builder.temporary()
             self.write(ir.Build(self.origin, target, kind, [self.atom(part) for part in x.items]))
             return ir.Name(target)

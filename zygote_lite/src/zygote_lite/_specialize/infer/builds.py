@@ -1,5 +1,6 @@
 """Tuples, lists, dicts and slices that statements build, and what is appended to lists."""
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
@@ -18,7 +19,7 @@ def build_structure(builder: Builder, kind: str, items: list[Value]) -> Value:
     """Return a new tuple, list, dict or slice."""
     if any(x in builder.iterators for x in items):
         raise Unsound.ITERATOR(
-            f"it makes a {kind} of iterators, which can be walked over only once"
+            f"it makes {an(kind)} of iterators, which can be walked over only once"
         )
     if kind == "dict":
         if builder.held and not all(_is_known_key(k) for k in items[::2]):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rulescore import project, why
+from rulescore.faults import an
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.source import compiled_by_numba
@@ -126,7 +127,7 @@ def call_object(
     """Write the call of an object whose class has a `__call__`, or of a class made inside."""
     if is_made_class(f):
         if not _instances.can_be_made(f.sample):
-            raise NotSupported.CONTAINER(f"it makes a {f.sample.__name__}, which is not followed")
+            raise NotSupported.CONTAINER(f"it makes {an(f.sample.__name__)}, which is not followed")
         return _instances.construct(builder, f.sample, xs, kws)
     if _callables.is_cached(f):
         return _callables.called_cached(builder, f, xs, kws)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.effects.attributes import assigned_global
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
@@ -119,7 +120,7 @@ def _way_of(builder: Builder, manager: Value, name: str) -> Any:
         found = _classes.method_of(builder.inputs, type(manager.sample), name)
     if found is None:
         raise Unsound.EFFECTS(
-            f"it enters a {type(manager.sample).__name__}, which may have effects"
+            f"it enters {an(type(manager.sample).__name__)}, which may have effects"
         )
     builder.inputs.caught.add("BaseException")  # which it may swallow
     return found

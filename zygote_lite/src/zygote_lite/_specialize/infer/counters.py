@@ -4,6 +4,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.held import dicts as _held_dicts
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.held import new_lists as _held_lists
@@ -102,7 +103,7 @@ def _elements(builder: Builder, x: Value, stem: str = "") -> tuple[Value, Callab
             elif parts[1:]:
                 length = builder.apply(min, [n for n, _ in parts])
             return length, lambda i: structure(tuple, [at(i) for _, at in parts])
-    raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")
+    raise NotSupported.ITERATION(f"it iterates over {an(type(x.sample).__name__)}")
 
 
 def _held_elements(builder: Builder, x: Value) -> tuple[Value, Callable[[Value], Value]]:

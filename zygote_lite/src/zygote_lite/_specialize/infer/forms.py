@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.held.containers import hold, may_be_held
 from zygote_lite._specialize.infer.nothing import is_constant_none, may_be_nothing
@@ -140,7 +141,9 @@ def _settled_object(builder: Builder, form: Form, later: bool) -> Form:
     if x in builder.unsettled or (x in builder.assigned and not is_new):
         raise Unsound.SHARED_WRITE("an object that is assigned to has another name on some path")
     if any(holds(value, x) for value in x.fields.values()):
-        raise NotSupported.CONTAINER(f"a {type(x.sample).__name__} is reached from its attributes")
+        raise NotSupported.CONTAINER(
+            f"{an(type(x.sample).__name__)} is reached from its attributes"
+        )
     x.moved = True
     return form_of(builder, x)
 
@@ -178,7 +181,7 @@ def join_forms(builder: Builder, a: Form, b: Form, name: str, later: bool = Fals
     if a.same is not None or b.same is not None:
         if not _are_one(a.same or a.value, b.same or b.value):
             raise NotSupported.DEPENDS_ON_PATH(
-                f"`{name}` holds a {type(a.sample).__name__} that is another one on another path"
+                f"`{name}` holds {an(type(a.sample).__name__)} that is another one on another path"
             )
         return a
     if a.contents is not None and b.contents is not None:
@@ -277,7 +280,7 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
     form = join_forms(builder, form_of(builder, a), form_of(builder, b), name)
     if isinstance(form, Entry) and form.same is not None:
         kind = composition_of(form.same)
-        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a {kind} that depends on the path")
+        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is {an(kind)} that depends on the path")
     is_text = isinstance(form, Entry) and isinstance(form.fact, Other) and not form.contents
     if builder.held and isinstance(a.sample, str) and isinstance(b.sample, str):
         is_text = False

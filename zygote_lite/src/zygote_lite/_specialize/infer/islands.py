@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import why
+from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir import nodes as ir
@@ -228,7 +229,7 @@ class _Effects:
             raise Unsound.EFFECTS(f"{f.__name__} is a generator, or assigns outer variables")
         for s in ir.every(function.body):
             if isinstance(s, _NOT_ALLOWED):
-                raise Unsound.EFFECTS(f"{f.__name__} has a {type(s).__name__.lower()}")
+                raise Unsound.EFFECTS(f"{f.__name__} has {an(type(s).__name__.lower())}")
             if isinstance(s, ir.Try):
                 for handler in s.handlers:
                     self.kind(handler.kind, f)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
@@ -75,7 +76,7 @@ def method_call(
     if owner.where is not None:
         own = _objects.function_of(builder.inputs, owner, f.name)
         return builder.apply(own, [owner, *xs], kws, stem)
-    raise NotSupported.METHOD(f"it calls the method {f.name} of a {type(owner.sample).__name__}")
+    raise NotSupported.METHOD(f"it calls the method {f.name} of {an(type(owner.sample).__name__)}")
 
 
 def _is_of_structures(x: Value, name: str, xs: list[Value]) -> bool:

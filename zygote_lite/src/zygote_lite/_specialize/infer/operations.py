@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import accumulate, find_rule, rrule, stop_gradient
+from rulescore.faults import an
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.islands import inlined_or_island
@@ -183,7 +184,7 @@ def inactive(
         return _python(builder, f, xs, kws, stem)
     _held.refuse_inside([*xs, *kws.values()])
     if isinstance(f, type) and f in (deque, defaultdict, OrderedDict):
-        reason = NotSupported.CONTAINER(f"it makes a {f.__name__}")
+        reason = NotSupported.CONTAINER(f"it makes {an(f.__name__)}")
         reason.unless_held = True
         raise reason
     if not (is_pure(f) or of_whole):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._specialize.infer.cells import contents, is_cell
@@ -146,7 +147,7 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         found = attribute_that_stays(x.sample, name)
         owner = builder.inputs.name_for(x.sample, "o")
         return builder.read(found, f"{owner}.{name}", name)
-    raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a {type(x.sample).__name__}")
+    raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of {an(type(x.sample).__name__)}")
 
 
 def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
@@ -187,7 +188,7 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     if x.is_scalar:
         refuse_types(operator.getitem, [x, constant(0)])
     if not x.is_array and type(x.sample) is not tuple:
-        raise NotSupported.ITEM(f"it takes an item of a {type(x.sample).__name__}")
+        raise NotSupported.ITEM(f"it takes an item of {an(type(x.sample).__name__)}")
     return builder.apply(operator.getitem, [x, index], {}, stem)
 
 

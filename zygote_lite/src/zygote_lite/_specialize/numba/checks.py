@@ -10,6 +10,7 @@ import operator
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.numba import arithmetic as _machine
 from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
@@ -45,7 +46,7 @@ def kind_of_number(x: Value) -> str:
         raise Unsound.UNSET("a variable may have no value")
     if x.items is not None or not isinstance(x.fact, Scalar):
         raise NotSupported.COMPILED_VALUE(
-            f"it has a {type(x.sample).__name__} where a number is needed"
+            f"it has {an(type(x.sample).__name__)} where a number is needed"
         )
     classes = x.fact.classes
     if classes <= _TRUTHS:
@@ -148,7 +149,7 @@ def _prepare_item(op: Op) -> None:
         kind_of_number(op.target)
         return
     if not x.is_array:
-        raise NotSupported.COMPILED_CALL(f"it takes an item of a {type(x.sample).__name__}")
+        raise NotSupported.COMPILED_CALL(f"it takes an item of {an(type(x.sample).__name__)}")
     _refuse_other_index(index)
     if op.target.is_array:
         refuse_other_arrays(op.target)

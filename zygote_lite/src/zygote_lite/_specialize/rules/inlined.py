@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import rrule
+from rulescore.faults import an
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.rules.contributions import IndexRule
 from zygote_lite._specialize.rules.pullback import (
@@ -181,7 +182,7 @@ def snapshot(builder: Builder, x: Value) -> Value:
             return x
         if type(x.sample) not in (tuple, list):
             raise Unsound.SHARED_WRITE(
-                f"it has a {type(x.sample).__name__} of arrays that it writes to"
+                f"it has {an(type(x.sample).__name__)} of arrays that it writes to"
             )
         return structure(type(x.sample), kept)
     if not x.may_be_written or not x.is_array:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.facts import (
     COMPLEXES,
@@ -93,7 +94,7 @@ def _of_whole(f: Any, xs: list[Value], kws: dict[str, Value], sample: Any) -> Fa
     settled = (x.is_known_by_rule or (
         isinstance(x.fact, Scalar) and len(x.fact.classes) == 1) for x in xs)  # fmt: skip
     if kws or f not in _KEEPING or not all(settled):
-        raise NotSupported.VALUE_TYPE(f"a {type(sample).__name__} is made")
+        raise NotSupported.VALUE_TYPE(f"{an(type(sample).__name__)} is made")
     return fact
 
 

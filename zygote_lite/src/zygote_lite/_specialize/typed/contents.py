@@ -7,6 +7,7 @@ may hold it. All containers that one variable may hold share their contents.
 from dataclasses import dataclass, field
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._specialize.typed.facts import Fact, Other, Scalar, can_carry, join_facts
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.stand_ins import Key
@@ -157,7 +158,7 @@ def merge(changed: list[Value], a: Contents, b: Contents) -> None:
     if a.kind is not b.kind or (a.kind is tuple and len(a.slots) != len(b.slots)):
         raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two kinds")
     if a.is_record and a.slots.keys() != b.slots.keys():
-        raise NotSupported.DEPENDS_ON_PATH(f"a variable holds a {a.kind.__name__} of two forms")
+        raise NotSupported.DEPENDS_ON_PATH(f"a variable holds {an(a.kind.__name__)} of two forms")
     if a.factory is not b.factory:
         raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two factories")
     if a.kind is not tuple and ANY in {*a.slots, *b.slots}:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
 from zygote_lite._specialize.typed.abstract_eval import Result, mark_made, run
@@ -110,7 +111,7 @@ def drawn(
         return constant(None)
     fact = fact_of(sample)
     if not isinstance(fact, Scalar | ArrayOf):
-        raise NotSupported.VALUE_TYPE(f"a random draw gives a {type(sample).__name__}")
+        raise NotSupported.VALUE_TYPE(f"a random draw gives {an(type(sample).__name__)}")
     certain = isinstance(fact, ArrayOf) and all(y.is_constant for y in operands)
     op = builder.write(
         Result(fact if certain else without_lengths(fact), sample, certain), f, [x, *xs], kws, stem

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, ONE_INT, mirror
 from zygote_lite._specialize.typed.abstract_eval import Result, run
@@ -69,7 +70,9 @@ def as_text(builder: Builder, xs: list[Value]) -> list[Value]:
             if leaf.is_scalar or leaf.is_array or leaf.contents is not None:
                 continue
             if not (isinstance(leaf.fact, ListOf) or isinstance(leaf.sample, _WITH_TEXT)):
-                raise NotSupported.TEXT(f"the text of a {type(leaf.sample).__name__} is not known")
+                raise NotSupported.TEXT(
+                    f"the text of {an(type(leaf.sample).__name__)} is not known"
+                )
         if x.is_object or x in builder.iterators:
             raise NotSupported.TEXT("the text of an object is not known")
     return found

@@ -8,6 +8,7 @@ cotangent is a shadow (`typed.shadows`), so aliases need no care.
 
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.rules.contributions import Contribution, Mirror, projected
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -82,7 +83,9 @@ def hold(builder: Builder, x: Value) -> Value:
         return display(builder, tuple, structure(tuple, [kept(builder, item) for item in items]))
     outside = x in builder.inputs.structures.values()
     if x.items is None or not (x in builder.homes or outside):
-        raise NotSupported.CONTAINER(f"a {type(x.sample).__name__} is made, or changed, elsewhere")
+        raise NotSupported.CONTAINER(
+            f"{an(type(x.sample).__name__)} is made, or changed, elsewhere"
+        )
     if x in builder.walked or x in builder.keyed:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes what it walks over")
     builder.changing(x)
@@ -167,7 +170,7 @@ def kept(builder: Builder, x: Value) -> Value:
     if type(x.sample) in (tuple, list, dict):
         return hold(builder, x)
     if not (x.is_scalar or x.is_array or isinstance(x.sample, str | None)):
-        raise NotSupported.STORED(f"a container holds a {type(x.sample).__name__}")
+        raise NotSupported.STORED(f"a container holds {an(type(x.sample).__name__)}")
     if x.active and not x.is_array and not (isinstance(x.fact, Scalar) and x.fact.classes & FLOATS):
         raise Unsound.NO_FLOAT("a container holds what depends on an argument, and is no float")
     if x.is_scalar and may_be_complex(x.fact):
@@ -180,13 +183,13 @@ def hold_object(builder: Builder, x: Value) -> Value:
     """Have the code make an object where it was made: its attributes are entries from here on."""
     kind, fields = type(x.sample), x.fields or {}
     if is_named(x) or isinstance(x.sample, type | StandIn) or x in builder.making:
-        raise NotSupported.STORED(f"a container holds a {kind.__name__}")
+        raise NotSupported.STORED(f"a container holds {an(kind.__name__)}")
     home, outer = builder.homes.get(x), builder.out
     elsewhere = home is not outer and x in builder.assigned  # since then
     if home is None or elsewhere or x.moved or x.scope is not builder.loop:
         raise NotSupported.STORED("a container holds an object that is made elsewhere")
     if any(holds(value, x) for value in fields.values()):
-        raise NotSupported.CONTAINER(f"a {kind.__name__} is reached from its attributes")
+        raise NotSupported.CONTAINER(f"{an(kind.__name__)} is reached from its attributes")
     builder.changing(x)
     builder.out = home
     try:

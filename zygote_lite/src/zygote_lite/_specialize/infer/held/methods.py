@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.held import dicts as _dicts
 from zygote_lite._specialize.infer.held import lists as _lists
 from zygote_lite._specialize.infer.held import new_lists as _new_lists
@@ -36,7 +37,7 @@ def held_method(builder: Builder, x: Value, name: str, xs: list[Value], kws: Opt
     kind = contents_in(x).kind
     of = _OF_METHODS.get((_family(kind), name))
     if of is None or (kws and name not in _WITH_OPTIONS):
-        raise NotSupported.METHOD(f"it calls the method {name} of a {kind.__name__}")
+        raise NotSupported.METHOD(f"it calls the method {name} of {an(kind.__name__)}")
     found: Value = of(builder, x, *xs, **kws)
     return found
 

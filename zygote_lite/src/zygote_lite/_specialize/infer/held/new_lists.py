@@ -4,6 +4,7 @@ import operator
 from collections import deque
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     ONE_INT,
@@ -158,7 +159,7 @@ def listed(builder: Builder, x: Value, hinted: bool = False) -> Value:
         return hold(builder, builder.inline(list_of_all, [x], {}))
     if x.is_object:
         return listed(builder, builder.iterator(x, hinted))
-    raise NotSupported.ITERATION(f"it makes a list of a {type(x.sample).__name__}")
+    raise NotSupported.ITERATION(f"it makes a list of {an(type(x.sample).__name__)}")
 
 
 def _display_of(builder: Builder, items: list[Value]) -> Value:

@@ -10,6 +10,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._specialize.infer.counters import leave_where
 from zygote_lite._specialize.infer.iteration.known import Several, known_items
 from zygote_lite._specialize.infer.models import dicts as _dicts
@@ -107,7 +108,7 @@ def iterator_over(builder: Builder, x: Value) -> Value:
     if x.is_scalar or (x.is_constant and x.sample is None):
         raise Unsound.RAISES("it iterates over a number").always(TypeError)
     if x.is_object and known_items(x) is None and not isinstance(x.sample, Fields):
-        raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")
+        raise NotSupported.ITERATION(f"it iterates over {an(type(x.sample).__name__)}")
     held = as_dict(builder, x)
     size = len(held.sample) if _dicts.is_dict(held) or is_set(held) else None
     stays = [(y, items_held(y)) for y in builder.iterators.get(x, [])]

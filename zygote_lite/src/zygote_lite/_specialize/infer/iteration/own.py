@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 from rulescore import find_rule
+from rulescore.faults import an
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._specialize.infer.inputs import is_settled
 from zygote_lite._specialize.infer.iteration.generators import new_generator
@@ -87,7 +88,7 @@ def _stepping(builder: Builder, x: Value, name: str) -> Value:
     """Return a generator that gives what calls of a method give."""
     own = method_of(builder.inputs, type(x.sample), name) if x.is_object else None
     if own is None:
-        raise Unsound.RAISES(f"it iterates over a {type(x.sample).__name__}").always(TypeError)
+        raise Unsound.RAISES(f"it iterates over {an(type(x.sample).__name__)}").always(TypeError)
     place = [builder.build("tuple", [])] * (name == "__getitem__")  # it is given each time
     if isinstance(own, Local):
         code, globals_ = own.code, own.globals
@@ -99,5 +100,5 @@ def _stepping(builder: Builder, x: Value, name: str) -> Value:
             builder.inputs.guard_function(own)
     ends = builder.global_value(globals_, ENDS[name].__name__).sample
     if not isinstance(own, types.FunctionType | Local) or ends is not ENDS[name]:
-        raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")
+        raise NotSupported.ITERATION(f"it iterates over {an(type(x.sample).__name__)}")
     return new_generator(builder, code, globals_, builder.bind(own, [x, *place], {}), name)

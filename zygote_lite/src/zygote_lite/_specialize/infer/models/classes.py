@@ -10,6 +10,7 @@ import functools
 import types
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
@@ -157,7 +158,7 @@ def method_of(inputs: Inputs, kind: type, name: str) -> Any:
     if found is ABSENT or found is getattr(object, name, ABSENT):
         return None
     if not isinstance(found, FUNCTIONS):
-        raise NotSupported.METHOD(f"the method {name} of a {kind.__name__} is no Python function")
+        raise NotSupported.METHOD(f"the method {name} of {an(kind.__name__)} is no Python function")
     settle(inputs, kind)
     keep(inputs, kind, name, found)
     return found
@@ -187,14 +188,16 @@ def bound_to(builder: Builder, x: Value, kind: type, name: str, found: Any) -> V
     if isinstance(found, classmethod | staticmethod):
         function = found.__func__
         if not isinstance(function, types.FunctionType):
-            raise NotSupported.METHOD(f"the method {name} of a {kind.__name__} is of another kind")
+            raise NotSupported.METHOD(
+                f"the method {name} of {an(kind.__name__)} is of another kind"
+            )
         if isinstance(found, staticmethod):
             keep(inputs, kind, name, function)
             return constant(function)
         keep(inputs, kind, name, function, ".__func__")
         return constant(Method(_class_of(x), name, function))
     if found is ABSENT:
-        raise Unsound.RAISES(f"a {kind.__name__} has no attribute {name}")
+        raise Unsound.RAISES(f"{an(kind.__name__)} has no attribute {name}")
     if hasattr(type(found), "__get__"):
         getter = of_descriptor(builder, kind, name, found, "__get__")
         if getter is None:
@@ -230,7 +233,7 @@ def _bound_descriptor(builder: Builder, x: Value, name: str, found: Descriptor) 
         return f
     if found.kind is classmethod:
         return constant(Method(_class_of(x), name, f.sample))
-    raise NotSupported.METHOD(f"it reads the attribute {name}, of a {found.kind.__name__}")
+    raise NotSupported.METHOD(f"it reads the attribute {name}, of {an(found.kind.__name__)}")
 
 
 def is_property(found: Any) -> bool:
@@ -247,7 +250,7 @@ def function_of_property(builder: Builder, kind: type, name: str, found: Any, wa
     else:
         f = found.functions.get(way)
     if f is None:
-        raise Unsound.RAISES(f"the attribute {name} of a {kind.__name__} cannot be assigned")
+        raise Unsound.RAISES(f"the attribute {name} of {an(kind.__name__)} cannot be assigned")
     return f  # type: ignore[no-any-return]
 
 

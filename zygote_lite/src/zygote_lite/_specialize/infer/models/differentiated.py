@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     INERT,
@@ -34,9 +35,9 @@ def differentiated_object(builder: Builder, x: Any, expression: str) -> Value:
     """Return an object that is differentiated, and demand that it is one of its class."""
     inputs = builder.inputs
     if builder.compiled:
-        raise NotSupported.COMPILED_VALUE(f"a {type(x).__name__} is differentiated")
+        raise NotSupported.COMPILED_VALUE(f"{an(type(x).__name__)} is differentiated")
     if kind_of(x) != OBJECT or slot_names(type(x)):
-        raise NotSupported.ARGUMENT_TYPE(f"a {type(x).__name__} is differentiated")
+        raise NotSupported.ARGUMENT_TYPE(f"{an(type(x).__name__)} is differentiated")
     fields = vars(x)
     if not all(type(name) is str and name.isidentifier() for name in fields):
         raise NotSupported.KEYS("an object has attributes that have no names")
@@ -103,7 +104,7 @@ def fields_of_named(builder: Builder, x: Any, expression: str, stem: str, *, act
     """Return a named tuple that is given."""
     kind = type(x)
     if builder.compiled:
-        raise NotSupported.COMPILED_VALUE(f"a {kind.__name__} is given")
+        raise NotSupported.COMPILED_VALUE(f"{an(kind.__name__)} is given")
     held = builder.inputs.holder(kind, expression)
     builder.inputs.guard(f"{settle(builder.inputs, kind)}.__new__", kind.__new__)
     fields = []

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
+from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import demand_table, refuse_adopted
 from zygote_lite._specialize.infer.held.items import held_item, store_held
@@ -222,11 +223,11 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
         value = fields[name]
         if value is LOST:
             raise NotSupported.DEPENDS_ON_PATH(
-                f"the attribute {name} of a {kind.__name__} depends on the path, or is not set"
+                f"the attribute {name} of {an(kind.__name__)} depends on the path, or is not set"
             )
         return value
     if isinstance(found, types.MemberDescriptorType):
-        raise Unsound.RAISES(f"the attribute {name} of a {kind.__name__} is not set")
+        raise Unsound.RAISES(f"the attribute {name} of {an(kind.__name__)} is not set")
     cached = cached_by(found)
     if cached is not None:
         keep(builder.inputs, kind, name, found)
@@ -248,7 +249,7 @@ def assign_attribute(builder: Builder, x: Value, name: str, value: Value) -> Non
     kind = type(x.sample)
     owner = definer_of(kind, "__setattr__")
     if is_named(x) or (owner is not object and owner is not None and _is_frozen_dataclass(owner)):
-        raise Unsound.RAISES(f"the attributes of a {kind.__name__} cannot be assigned")
+        raise Unsound.RAISES(f"the attributes of {an(kind.__name__)} cannot be assigned")
     hook = method_of(builder.inputs, kind, "__setattr__")
     if hook is None:
         set_plainly(builder, x, name, value)
@@ -278,7 +279,7 @@ def set_plainly(builder: Builder, x: Value, name: str, value: Value) -> None:
             builder.call(setter, [x, value], {})
             return
     if not is_slot and not kind.__dictoffset__:
-        raise Unsound.RAISES(f"a {kind.__name__} has no attribute {name}")
+        raise Unsound.RAISES(f"{an(kind.__name__)} has no attribute {name}")
     put(builder, x, name, value)
 
 
@@ -308,7 +309,7 @@ def delete_plainly(builder: Builder, x: Value, name: str) -> None:
             return
     assert x.fields is not None
     if name not in x.fields:
-        raise Unsound.RAISES(f"a {kind.__name__} has no attribute {name}").always(AttributeError)
+        raise Unsound.RAISES(f"{an(kind.__name__)} has no attribute {name}").always(AttributeError)
     remove(builder, x, name)
 
 
@@ -353,7 +354,7 @@ def shallow_copy(builder: Builder, x: Value) -> Value:
     if not usual and any(
         of_class(kind, name) is not getattr(object, name, ABSENT) for name in _COPYING
     ):
-        raise NotSupported.METHOD(f"a {kind.__name__} says itself how it is copied")
+        raise NotSupported.METHOD(f"{an(kind.__name__)} says itself how it is copied")
     settle(builder.inputs, kind)
     made = new_object(builder, kind)
     names = contents_in(x).slots if is_record(x) else ()
@@ -366,14 +367,14 @@ def with_changes(builder: Builder, x: Value, changes: dict[str, Value]) -> Value
     kind = type(x.sample)
     declared = getattr(kind, "__dataclass_fields__", None)
     if declared is None or "__replace__" in declared:
-        raise Unsound.RAISES(f"a {kind.__name__} is no dataclass")
+        raise Unsound.RAISES(f"{an(kind.__name__)} is no dataclass")
     settle(builder.inputs, kind)
     keep(builder.inputs, kind, "__dataclass_fields__", declared)
     given = dict(changes)
     for f in _fields_of(declared):
         if not f.init:
             if f.name in changes:
-                raise Unsound.RAISES(f"the field {f.name} of a {kind.__name__} takes no value")
+                raise Unsound.RAISES(f"the field {f.name} of {an(kind.__name__)} takes no value")
         elif f.name not in changes:
             given[f.name] = builder.attribute(x, f.name)
     return construct(builder, kind, [], given)

@@ -10,6 +10,7 @@ import functools
 import types
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
@@ -135,7 +136,7 @@ def with_accessor(x: Descriptor, name: str, f: Value) -> Value:
     """Return a property with another function: `p.setter(f)`."""
     at = {"getter": "fget", "setter": "fset", "deleter": "fdel"}.get(name)
     if x.kind is not property or at is None:
-        raise NotSupported.METHOD(f"it calls the method {name} of a {x.kind.__name__}")
+        raise NotSupported.METHOD(f"it calls the method {name} of {an(x.kind.__name__)}")
     return constant(Descriptor(property, {**x.functions, at: f}))
 
 

@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from rulescore import find_rule
+from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.infer.models.classes import of_class, settle
@@ -56,7 +57,7 @@ def construct_named(builder: Builder, kind: Any, xs: list[Value], kws: dict[str,
 def of_fields(builder: Builder, kind: Any, fields: list[Value]) -> Value:
     """Return a named tuple of some fields."""
     if any(x in builder.iterators for x in fields):
-        raise Unsound.ITERATOR(f"a {kind.__name__} holds an iterator")
+        raise Unsound.ITERATOR(f"{an(kind.__name__)} holds an iterator")
     return named_tuple(kind, fields)
 
 
@@ -75,13 +76,13 @@ def method_of_named(
     assert x.fields is not None
     if name == "_replace" and not xs:
         if not kws.keys() <= x.fields.keys():
-            raise Unsound.RAISES(f"a {kind.__name__} has no such fields")
+            raise Unsound.RAISES(f"{an(kind.__name__)} has no such fields")
         return of_fields(builder, kind, [*{**x.fields, **kws}.values()])
     if name == "_asdict" and not xs and not kws:
         found = mapping(dict(x.fields))
         builder.homes[found] = builder.out
         return found
-    raise NotSupported.METHOD(f"it calls the method {name} of a {kind.__name__}")
+    raise NotSupported.METHOD(f"it calls the method {name} of {an(kind.__name__)}")
 
 
 def item_of_named(x: Value, index: Value) -> Value:

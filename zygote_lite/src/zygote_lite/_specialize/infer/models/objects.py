@@ -13,6 +13,7 @@ import io
 import types
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._activity.outputs import is_stream
 from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import known_once
@@ -97,7 +98,7 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
     inputs.taken += len(x)
     if inputs.taken > _MOST_ITEMS_FROM_OUTSIDE:
         raise NotSupported.TOO_LONG(
-            f"{stem} is a {type(x).__name__} of many items that is not an argument"
+            f"{stem} is {an(type(x).__name__)} of many items that is not an argument"
         )
     held = inputs.holder(type(x), expression)
     if type(x) is not tuple:
@@ -139,7 +140,7 @@ def refuse_whole(x: Value) -> None:
     """Refuse an object that a rule set knows as a whole: only the tape sees who writes to it."""
     if is_known_by_rule(type(x.sample)):
         kind = type(x.sample).__name__
-        raise NotSupported.RULE_OPERAND(f"a {kind} goes by value, and by rules alone")
+        raise NotSupported.RULE_OPERAND(f"{an(kind)} goes by value, and by rules alone")
 
 
 def attribute(builder: Builder, x: Value, name: str) -> Value:
@@ -182,7 +183,7 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     if hasattr(type(found), "__get__"):
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if found is ABSENT:
-        raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a {type(owner).__name__}")
+        raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of {an(type(owner).__name__)}")
     return builder.read(found, expression, name, changes=True)
 
 
@@ -223,10 +224,10 @@ def function_of(inputs: "Inputs", x: Value, name: str) -> Any:
     if x.fields is not None or is_record(x):
         found = method_of(inputs, kind, name)
         if found is None:
-            raise Unsound.RAISES(f"a {kind.__name__} has no method {name}")
+            raise Unsound.RAISES(f"{an(kind.__name__)} has no method {name}")
         return found
     if not isinstance(found, types.FunctionType):
-        raise NotSupported.METHOD(f"it calls the method {name} of a {kind.__name__}")
+        raise NotSupported.METHOD(f"it calls the method {name} of {an(kind.__name__)}")
     if name == "__call__":  # that of its class, whatever attributes it has
         inputs.guard(f"{inputs.name_for(kind, 'o')}.__call__", found)
         _guard_method(inputs, x, name, found)

@@ -7,6 +7,7 @@ import operator
 import types
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
 from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.iteration.known import known_items
@@ -160,7 +161,7 @@ def _binary(builder: Builder, a: Value, b: Value, names: tuple[str, ...]) -> Val
         found = None if method is None else _of_method(builder, method, operands)
         if found is not None:
             return found
-    raise Unsound.RAISES(f"a {kind.__name__} and a {other.__name__} have no {plain}")
+    raise Unsound.RAISES(f"{an(kind.__name__)} and {an(other.__name__)} have no {plain}")
 
 
 def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:

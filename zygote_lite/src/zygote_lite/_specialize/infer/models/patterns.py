@@ -3,6 +3,7 @@
 import operator
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._ir.intrinsics import (
     class_parts,
     mapping_parts,
@@ -39,7 +40,7 @@ def _matches_sequence(builder: Builder, xs: list[Value]) -> Value:
     if isinstance(x.fact, ListOf):
         return builder.apply(compare, [builder.apply(len, [x]), constant(least)])
     if x.items is None or type(x.sample) not in (tuple, list):
-        raise NotSupported.CONTAINER(f"a pattern is compared with a {type(x.sample).__name__}")
+        raise NotSupported.CONTAINER(f"a pattern is compared with {an(type(x.sample).__name__)}")
     return constant(compare(len(x.items), least))
 
 
@@ -48,7 +49,7 @@ def _matches_mapping(builder: Builder, xs: list[Value]) -> Value:
     if not _is_of_form(x, _MAPPING_FLAG):
         return constant(False)
     if not _dicts.is_dict(x):
-        raise NotSupported.CONTAINER(f"a pattern is compared with a {type(x.sample).__name__}")
+        raise NotSupported.CONTAINER(f"a pattern is compared with {an(type(x.sample).__name__)}")
     return constant(all(key in x.sample for key in _known_keys(keys)))
 
 

@@ -7,6 +7,7 @@ that have a rule, and writes to none of them. No gradient passes to them: else t
 import types
 from typing import Any
 
+from rulescore.faults import an
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import whole_fact
 from zygote_lite._specialize.typed.functions import attribute_of
@@ -44,7 +45,7 @@ def attribute_of_whole(builder: Builder, x: Value, name: str) -> Value:
     if isinstance(found, types.FunctionType):
         return constant(Method(x, name, found))
     kind = type(x.sample).__name__
-    raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a {kind}")
+    raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of {an(kind)}")
 
 
 def _transpose(builder: Builder, x: Value) -> Value:
