@@ -62,13 +62,13 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda b: so.linprog([-1.0, -1.0], ROWS, b).fun, LIMITS)
     with pytest.raises(np.linalg.LinAlgError, match="does not hold it"):
         gradient(lambda b: so.nnls(np.eye(2), b)[0][0], np.array([1.0, 0.0]))
-    with pytest.raises((NoRuleError, NotImplementedError), match="and not x"):
+    with pytest.raises(NoRuleError, match="and not x"):
         gradient(lambda b: so.linprog(COSTS, ROWS, b).x[0], LIMITS)
     for f in (
         lambda b: so.lsq_linear(sparse.csr_array(A), b).x[0],
         lambda b: so.linprog(COSTS, sparse.csr_array(ROWS), b[:2] + 5).fun,
     ):
-        with pytest.raises((NoRuleError, NotImplementedError), match="for sparse matrices"):
+        with pytest.raises(NoRuleError, match="for sparse matrices"):
             gradient(f, B)
-    with pytest.raises((NoRuleError, NotImplementedError), match="integers"):
+    with pytest.raises(NoRuleError, match="integers"):
         gradient(lambda b: so.linprog(COSTS, ROWS, b, integrality=1).fun, LIMITS)

@@ -91,7 +91,7 @@ def test_newton_takes_each_entry_by_itself():
     f = lambda c: np.sum(so.newton(lambda x: x**3 - c, np.ones(2)) * [1, 2])
     np.testing.assert_allclose(gradient(f, c)[0], [1, 2] * c ** (-2 / 3) / 3, rtol=1e-6)
     mixed = lambda c: np.sum(so.newton(lambda x: x**3 - c - 0.01 * x[::-1], np.ones(2)))
-    with pytest.raises((NoRuleError, NotImplementedError), match="not one for each entry"):
+    with pytest.raises(NoRuleError, match="not one for each entry"):
         gradient(mixed, c)
 
 
@@ -108,5 +108,5 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda c: so.newton(cube, 9.0, args=(c,), maxiter=2, disp=False), 2.0)
     found = gradient(lambda c: so.brentq(lambda x: x**3 - c, 0, 5, disp=False), 8.0)[0]
     np.testing.assert_allclose(found, 1 / 12, rtol=1e-6)
-    with pytest.raises((NoRuleError, NotImplementedError), match="iterations"):
+    with pytest.raises(NoRuleError, match="iterations"):
         gradient(lambda c: so.brentq(cube, 0, 5, (c,), full_output=True)[1].iterations * 1.0, 2.0)

@@ -67,12 +67,12 @@ def test_what_has_no_derivative_is_refused():
             gradient(
                 lambda c, s, o: so.fsolve(lambda x: x**2 + s * c, 5.0, **o)[0], 1.3, sign, options
             )
-    with pytest.raises((NoRuleError, NotImplementedError), match="broyden1 has no rule for iter"):
+    with pytest.raises(NoRuleError, match="broyden1 has no rule for iter"):
         gradient(lambda c: so.broyden1(lambda x: x**2 - c, [3.0], iter=2)[0], 1.3)
     with pytest.raises(np.linalg.LinAlgError, match="root has not converged"):
         gradient(lambda c: so.root(system, np.ones(2), (c,), options={"maxfev": 1}).x[0], C)
-    with pytest.raises((NoRuleError, NotImplementedError), match="and not fjac"):
+    with pytest.raises(NoRuleError, match="and not fjac"):
         gradient(lambda c: so.root(system, np.ones(2), (c,)).fjac[0, 0], C)
     more = lambda x, c: np.append(system(x, c), 0.0)
-    with pytest.raises((NoRuleError, NotImplementedError), match="3 equations for 2 unknowns"):
+    with pytest.raises(NoRuleError, match="3 equations for 2 unknowns"):
         gradient(lambda c: so.root(more, np.ones(2), (c,), method="lm").x[0], C)

@@ -43,7 +43,10 @@ NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 @solver(rule, si.solve_ivp, by=("fun", "t_span", "y0", "t_eval", "args"), whole=True)
 def _(ad, given):
     if given["events"] is not None:
-        raise NotImplementedError("scipy.integrate.solve_ivp has no rule for events")
+        raise NotImplementedError(
+            "scipy.integrate.solve_ivp has no rule for events: find the time of one by `brentq` on "
+            "`.sol(t)`, with `dense_output=True`"
+        )
     method, is_explicit = method_of(given["method"])
     noting, times, passed, _ = noting_steps(method)
     t_eval, dense, vectorized = given["t_eval"], given["dense_output"], given["vectorized"]

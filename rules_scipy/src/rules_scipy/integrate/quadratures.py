@@ -14,7 +14,10 @@ WITHIN = 1e-9  # the least relative error that is asked for
 @solver(rule, si.quad, by=("func", "a", "b", "args"))
 def _(ad, y, given):
     if given["weight"] is not None or given["complex_func"]:
-        raise NotImplementedError("scipy.integrate.quad has no rule for weight and complex_func")
+        raise NotImplementedError(
+            "scipy.integrate.quad has no rule for weight and complex_func: multiply by the weight "
+            "in the function, and integrate real and imaginary part apart"
+        )
     f, a, b, args = given["func"], given["a"], given["b"], as_arguments(given["args"])
     inside = Inside(ad, f, args, y[0], given)
     lower, upper = end(f, a, args), end(f, b, args)

@@ -95,13 +95,8 @@ def _apply(
 
 
 def raise_failure(error: np.linalg.LinAlgError, f: Any) -> None:
-    """Raise what a rule raised in a call, with the place, unless the function itself raised it.
-
-    It is of the rule where a package of rules raises it.
-    """
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    package = str(frame.f_globals.get("__name__")).partition(".")[0]
-    if any(package == plugin.name for plugin in plugins()):
+    """Raise what a rule raised in a call, with the place, unless the function itself raised it."""
+    if _is_of_rules(error):
         told = f"{where()}: the rule for {name_of(f)} failed: {error}"
         raise Fault.RULE_FAILED(told, np.linalg.LinAlgError) from error
 
@@ -110,10 +105,18 @@ def raise_refusal(
     error: NotImplementedError, rule: Any, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> NoReturn:
     """Raise what a rule raised that does not take a call, with the place of the call."""
-    if rule.needs_ad:
-        raise error  # it may be the user's own
-    raise_own_error(f, xs, kws)
+    if not rule.needs_ad:
+        raise_own_error(f, xs, kws)
+    elif not _is_of_rules(error):
+        raise error  # of a function that the rule is given
     raise option_refusal(error) from error
+
+
+def _is_of_rules(error: Exception) -> bool:
+    """Return whether a package of rules has raised an error, and nothing that it has called."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return any(package == plugin.name for plugin in plugins())
 
 
 def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
