@@ -1,6 +1,7 @@
 """What is reached by the names of globals is looked up anew where a name was rebound."""
 
 import collections
+import itertools
 import marshal
 import struct
 import weakref
@@ -260,3 +261,17 @@ def test_a_variable_that_functions_inside_share_is_no_reason_to_walk():
         return (lambda: y)() * len(marshal.dumps(MANY))
 
     assert gradient(f, 3.0) == (6.0 * len(marshal.dumps(MANY)),)
+
+
+def test_an_iterator_over_nothing_can_be_walked():
+    it = itertools.product([], [1.0])
+    assert next(it, None) is None  # it holds a tuple that was never filled
+
+    def f(x):
+        return x * len(sorted([2.0, 1.0], key=lambda v: (it, v)[1]))
+
+    with recorded_only():
+        assert gradient(f, 3.0) == (2.0,)
+    empty = np.vectorize(lambda v: 2.0 * v, otypes=[float])
+    with recorded_only():
+        assert gradient(lambda x: x + np.sum(empty(np.zeros(0))), 3.0) == (1.0,)

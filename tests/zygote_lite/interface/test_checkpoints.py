@@ -223,6 +223,34 @@ class Counted:
         return x * x
 
 
+running, buffer, seen, rest = np.zeros(2), bytearray(), set(), iter([1.0, 2.0, 3.0])
+
+
+def writes_into_an_array(x):
+    running[0] += 1.0
+    return x * x
+
+
+def writes_by_out(x):
+    np.add(running, 1.0, out=running)
+    return x * x
+
+
+def fills_a_buffer(x):
+    buffer.append(1)
+    return x * x
+
+
+def adds_to_a_set(x):
+    seen.add(len(seen))
+    return x * x
+
+
+def takes_from_an_iterator(x):
+    next(rest)
+    return x * x
+
+
 def of_an_enclosing_variable(x):
     k = 0.0
 
@@ -238,7 +266,8 @@ def of_an_enclosing_variable(x):
     "f",
     [prints, draws, draws_globally, draws_in_python, asks_for_the_time, appends,
      appends_to_a_default, counts, counts_in_a_dict, calls_another, Dropout(), Counted().by_class,
-     Counted().by_type, Counted().of_itself, of_an_enclosing_variable],
+     Counted().by_type, Counted().of_itself, writes_into_an_array, writes_by_out, fills_a_buffer,
+     adds_to_a_set, takes_from_an_iterator, of_an_enclosing_variable],
     ids=lambda f: getattr(f, "__name__", "object"),
 )  # fmt: skip
 def test_effects_are_refused(f, capsys):

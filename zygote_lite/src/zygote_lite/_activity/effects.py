@@ -4,6 +4,7 @@ They are told from the code of the function and of all that it names or holds, b
 Changes of what it was given or captured are told from these themselves, where it is run.
 """
 
+import array
 import builtins
 import dis
 import functools
@@ -24,7 +25,7 @@ from zygote_lite._activity.reachability import (
     is_users_class,
     methods_of,
 )
-from zygote_lite._cotangents.kinds import OBJECT, TUPLE, entries_of, kind_of
+from zygote_lite._cotangents.kinds import OBJECT, TUPLE, VALUE, entries_of, kind_of
 from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.places import is_installed, is_library
 
@@ -33,6 +34,7 @@ _ACTING = {"random", "time", "secrets", "os", "subprocess", "socket", "logging",
             "numpy.random"}  # fmt: skip
 _HOLDERS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
             io.IOBase)  # fmt: skip
+BUFFERS = (np.ndarray, bytearray, array.array)
 _HARMLESS = {logging.getLogger, logging.Logger.isEnabledFor}
 _ON_DEMAND = {"__repr__", "__str__", "__format__", "__dir__", "__sizeof__", "__del__",
               "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__",
@@ -72,7 +74,7 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
             named |= names
             around = [*held_beside(x), *_named_by(x, names)]
             stack += around
-            read += [y for y in around if kind_of(y) >= TUPLE]
+            read += [y for y in around if kind_of(y) >= TUPLE or isinstance(y, BUFFERS)]
         elif isinstance(x, types.CellType):
             stack += [value for _, value in entries_of(x)]
         elif isinstance(x, types.MethodType | functools.partial):
@@ -130,8 +132,8 @@ def _is_by_syntax(name: str) -> bool:
 
 def _effect_itself(x: Any) -> str | None:
     """Return the effect that a value stands for, such as `print` or a random generator."""
-    if isinstance(x, _HOLDERS):
-        return f"it reads {an(type(x).__name__)}"
+    if isinstance(x, _HOLDERS) or (kind_of(x) == VALUE and hasattr(type(x), "__next__")):
+        return f"it reads {an(type(x).__name__)}"  # an iterator ends
     if not callable(x) or isinstance(x, type):
         return None
     owner = getattr(x, "__self__", None)

@@ -160,7 +160,12 @@ def referents(x: Any) -> list[Any]:
         return [x.obj]
     if isinstance(x, np.broadcast):
         return [part.base for part in x.iters]
-    return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
+    found: list[Any] = []
+    for part in gc.get_referents(x):
+        items = gc.get_referents(part) if type(part) is tuple else []
+        # an exhausted `itertools.product` has a tuple that was never filled: reading it crashes
+        found += [part] if type(part) is not tuple or len(items) == len(part) else items
+    return [*found, *([x.base] if isinstance(x, np.flatiter) else [])]
 
 
 def referent(x: Any) -> Any:

@@ -4,17 +4,16 @@ import functools
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from rulescore import RuleSet, Tangent
-from zygote_lite._activity.effects import effect_of
 from zygote_lite._activity.saved import saving_nothing
 from zygote_lite._activity.walk import reaches_active_by_name
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._specialize.compare import difference
-from zygote_lite._tape.validate import contents_of, hold_the_same
+from zygote_lite._tape.repeats import Surroundings
 from zygote_lite.derivatives import Answered, Passed
 from zygote_lite.errors import Fault
 
@@ -63,35 +62,23 @@ def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
 @inside_run
 def _outer_state(f: Any, *xs: Any) -> Any:
     """Return what the variables around a function hold; refuse one that has effects."""
-    effect, read = effect_of(f, *xs)
-    if effect is not None:
+    around = Surroundings(f, xs)
+    if around.effect is not None:
         raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and has an effect: "
-            f"{effect}. Do that outside of what is checkpointed"
+            f"{around.effect}. Do that outside of what is checkpointed"
         )
     if reaches_active_by_name(f, *xs):
         raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and reads a variable that "
             "was given what depends on what is differentiated: pass that as an argument"
         )
-    around = (f, *xs, *read)
-    return around, contents_of(around), _attributes_of(around)
-
-
-def _attributes_of(read: Iterable[Any]) -> list[Any]:
-    """Return what the attributes of classes are."""
-    return [(x, name, y) for x in read if isinstance(x, type) for name, y in vars(x).items()]
+    return around
 
 
 @inside_run
-def _refuse_changes(f: Any, state: Any) -> None:
-    around, contents, attributes = state
-    now = _attributes_of(around)
-    same = len(attributes) == len(now) and all(
-        name == other and x is y
-        for (_, name, x), (_, other, y) in zip(attributes, now, strict=True)
-    )
-    if not same or not hold_the_same(contents, contents_of(around), counts=True):
+def _refuse_changes(f: Any, around: Any) -> None:
+    if not around.are_unchanged():
         raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and changes a variable "
             "around it: return the new state, and take it as an argument"
@@ -122,9 +109,9 @@ def _value_alone(ad: Any, f: Any, *xs: Any) -> Any:
 
 @rule.of_instances
 def _(g: Checkpointed, *xs: object, ad):  # type: ignore[no-untyped-def]
-    state = _outer_state(g.f, *xs)
+    around = _outer_state(g.f, *xs)
     y = _value_alone(ad, g.f, *xs)
-    _refuse_changes(g.f, state)
+    _refuse_changes(g.f, around)
 
     def pullback(dy):  # type: ignore[no-untyped-def]
         again, back = ad(g.f, *xs)

@@ -1,6 +1,7 @@
 """Validation: cotangents given to a pullback must fit; those returned must share no memory."""
 
 import copy
+import zlib
 from collections.abc import Iterator
 from numbers import Number
 from typing import Any, TypeVar, cast
@@ -9,6 +10,7 @@ import numpy as np
 
 from rulescore import Array, Tangent
 from zygote_lite._activity.activity import addresses_of
+from zygote_lite._activity.effects import BUFFERS
 from zygote_lite._activity.wholes import arrays_inside
 from zygote_lite._cotangents.kinds import (
     DICT,
@@ -24,6 +26,7 @@ from zygote_lite._cotangents.kinds import (
     is_known_by_rule,
     kind_of,
     owner_of,
+    type_in_c,
     within,
 )
 from zygote_lite._cotangents.run import state
@@ -168,20 +171,32 @@ def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> 
             )
 
 
-def contents_of(operands: Any) -> list[tuple[Any, Any]]:
+def contents_of(operands: Any, whole: bool = False) -> list[tuple[Any, Any]]:
     """Return all arrays and containers that operands reach, each with what it holds now.
 
-    Of an array this is its memory where that has been written, else `None`.
+    Of an array this is a checksum of its memory where that has been written, else `None`; `whole`
+    asks for those of all arrays and buffers, and for the elements of sets.
     """
     found: list[tuple[Any, Any]] = []
     written = state.written or {}
     for value in within(operands):
         kind = kind_of(value)
         if isinstance(value, np.ndarray):
-            found.append((value, value.tobytes() if id(owner_of(value)) in written else None))
-        elif kind > FUNCTION and kind != SET:
+            known = whole or id(owner_of(value)) in written
+            found.append((value, _checksum(value) if known else None))
+        elif kind == SET:
+            found += [(value, [*enumerate(type_in_c(value).__iter__(value))])] if whole else []
+        elif kind > FUNCTION:
             found.append((value, [*entries_of(value)]))
+        elif whole and isinstance(value, BUFFERS):
+            found.append((value, bytes(value)))
     return found
+
+
+def _checksum(x: Any) -> int:
+    """Return a checksum of what an array holds, which takes no memory where it is contiguous."""
+    plain = type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind in "biufc"
+    return zlib.crc32(x if plain else x.tobytes())
 
 
 def hold_the_same(

@@ -7,7 +7,6 @@ from the one that the cache would have returned.
 """
 
 import functools
-import operator
 import types
 from collections import OrderedDict
 from numbers import Number
@@ -19,9 +18,9 @@ from zygote_lite._activity.marks import note_outside
 from zygote_lite._activity.reachability import referents
 from zygote_lite._activity.side_effects import callbacks
 from zygote_lite._activity.walk import surely_reaches_active
-from zygote_lite._cotangents.kinds import DICT, LIST, OBJECT, entries_of, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import where
+from zygote_lite._tape.repeats import Surroundings
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 
@@ -43,43 +42,33 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     values = (*xs, *kws.values())
     alone = len(values) == 1 and not kws and type(xs[0]) in (int, str)  # a key by itself
     kinds = tuple([type(x) for x in values]) if options["typed"] or alone else ()
-    key = (xs, tuple(kws.items()), kinds, nodes)
-    _, known, values_of = tape.memo.setdefault(id(f), (f, OrderedDict(), {}))
-    if key in known:
+    key = (xs, tuple(kws.items()), kinds)
+    _, known = tape.memo.setdefault(id(f), (f, OrderedDict()))
+    found = known.get(key)
+    if found is not None:
         known.move_to_end(key)
-        return known[key]  # type: ignore[no-any-return]
-    equal = key[:-1]
-    again = equal in values_of
-    before = reached_by(f.__wrapped__, values) if again else []
+        if nodes in found:
+            return found[nodes]  # type: ignore[no-any-return]
+    around = None if found is None else Surroundings(f.__wrapped__, values)
+    if around is not None and around.effect is not None:
+        raise _refused_again(f, around.effect)
     done = tape.call(nodes, f.__wrapped__, *xs, **kws)
-    if again and not (
-        are_same(values_of[equal], done[0])
-        and all(map(operator.is_, before, reached_by(f.__wrapped__, values)))
+    if around is not None and not (
+        are_same(next(iter(found.values()))[0], done[0]) and around.are_unchanged()
     ):
-        raise Fault.CACHE(
-            f"{where()}: {f.__qualname__} under `lru_cache` is called again with equal arguments "
-            "that carry a gradient of their own, and has to run again for it; but it changes "
-            "something else, or what else it reads has changed: let it depend on its arguments "
-            "alone, and change nothing"
-        )
-    values_of.setdefault(equal, done[0])
-    known[key] = done
+        raise _refused_again(f, "it changes something else, or what else it reads has changed")
+    known.setdefault(key, {})[nodes] = done
     if options["maxsize"] is not None and len(known) > options["maxsize"]:
-        old, _ = known.popitem(last=False)
-        if not any(other[:-1] == old[:-1] for other in known):
-            values_of.pop(old[:-1], None)
+        known.popitem(last=False)
     return done
 
 
-def reached_by(f: Any, xs: tuple[Any, ...]) -> list[Any]:
-    """Return what a function can reach and change at once: its variables, and what they hold."""
-    found = [*xs]
-    if isinstance(f, types.FunctionType):
-        for cell in f.__closure__ or ():
-            found += [value for _, value in entries_of(cell)]
-        found += [f.__globals__.get(name) for name in f.__code__.co_names]
-    held = [[*entries_of(x)] for x in found if kind_of(x) in (LIST, DICT, OBJECT)]
-    return [*found, *map(len, held), *(value for entries in held for _, value in entries)]
+def _refused_again(f: Any, reason: str) -> Exception:
+    return Fault.CACHE(
+        f"{where()}: {f.__qualname__} under `lru_cache` is called again with equal arguments "
+        f"that carry a gradient of their own, and has to run again for it; but {reason}: let it "
+        "depend on its arguments alone, and change nothing"
+    )
 
 
 def are_same(x: Any, y: Any) -> bool:

@@ -1,0 +1,89 @@
+"""Functions under `lru_cache` that are called with equal arguments of different histories."""
+
+import functools
+import io
+
+import numpy as np
+import pytest
+
+from zygote_lite import DifferentiationError, gradient, testing, value_and_grad
+
+
+def nested_counter(x):
+    counts = {"all": {"n": 0}}
+
+    def effect():
+        counts["all"]["n"] += 1
+
+    return effect
+
+
+def written_array(x):
+    array = np.zeros(1)
+
+    def effect():
+        array[0] += 1.0
+
+    return effect
+
+
+def iterator(x):
+    it = iter([1.0, 2.0, 3.0])
+    return lambda: next(it)
+
+
+def generator(x):
+    draws = np.random.default_rng(0)
+    return lambda: draws.normal()
+
+
+def stream(x):
+    file = io.StringIO()
+    return lambda: file.write("called")
+
+
+@pytest.mark.parametrize("make", [nested_counter, written_array, iterator, generator, stream])
+def test_what_would_have_its_effect_twice_is_refused(make):
+    def f(x):
+        effect = make(x)
+
+        @functools.cache
+        def square(v):
+            effect()
+            return v * v
+
+        return square(x) + square(x * 1.0)
+
+    with pytest.raises(DifferentiationError, match=r"\[ZL026\]"):
+        gradient(f, 3.0)
+
+
+@pytest.mark.parametrize("maxsize", [None, 0, 1, 2, 3])
+@pytest.mark.parametrize("typed", [False, True])
+def test_what_is_forgotten_is_what_python_forgets(maxsize, typed):
+    def f(x, y, calls):
+        @functools.lru_cache(maxsize=maxsize, typed=typed)
+        def g(v):
+            calls.append(v)
+            return v * v * y
+
+        first = g(x) + 2.0 * g(y) + 3.0 * g(1) + 4.0 * g(1.0) + 5.0 * g(x)
+        return first + 6.0 * g(2.0) + 7.0 * g(y) + 8.0 * g(True) + 9.0 * g(x)
+
+    calls, calls_on_the_tape = [], []
+    want = f(1.5, 0.5, calls)
+    with testing.recorded_only():
+        assert value_and_grad(f, (0, 1))(1.5, 0.5, calls_on_the_tape)[0] == want
+    assert calls == calls_on_the_tape
+
+
+def test_equal_arguments_have_gradients_of_their_own():
+    def f(x, y):
+        @functools.lru_cache(maxsize=2)
+        def g(v):
+            return v**3
+
+        return g(x) + 2.0 * g(y) + 5.0 * g(x * 1.0) + 7.0 * g(3.0) + 11.0 * g(y)
+
+    with testing.recorded_only():
+        assert gradient(f, 2.0, 2.0) == (6.0 * 12.0, 13.0 * 12.0)

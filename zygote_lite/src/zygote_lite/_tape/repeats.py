@@ -1,0 +1,38 @@
+"""Functions that are run again: what a second run would repeat, and what the first has changed."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from zygote_lite._activity.effects import effect_of
+from zygote_lite._tape.validate import contents_of, hold_the_same
+
+
+class Surroundings:
+    """What a function is given and what the variables around it hold, before it is run.
+
+    Attributes:
+        effect: an effect that running it again would repeat; `None` where none is found.
+    """
+
+    def __init__(self, f: Any, xs: tuple[Any, ...]) -> None:
+        self.effect, read = effect_of(f, *xs)
+        self.values = (f, *xs, *read)
+        self._contents = contents_of(self.values, whole=True)
+        self._attributes = _attributes_of(self.values)
+
+    def are_unchanged(self) -> bool:
+        """Return whether all of that is as it was before the function was run."""
+        now = _attributes_of(self.values)
+        return (
+            len(self._attributes) == len(now)
+            and all(
+                name == other and x is y
+                for (name, x), (other, y) in zip(self._attributes, now, strict=True)
+            )
+            and hold_the_same(self._contents, contents_of(self.values, whole=True), counts=True)
+        )
+
+
+def _attributes_of(values: Iterable[Any]) -> list[tuple[str, Any]]:
+    """Return what the attributes of classes are."""
+    return [(name, y) for x in values if isinstance(x, type) for name, y in vars(x).items()]
