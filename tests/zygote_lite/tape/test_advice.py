@@ -7,6 +7,7 @@ import struct
 import textwrap
 import types
 
+import dask.array
 import numpy as np
 import pytest
 from scipy import interpolate, ndimage, signal, spatial
@@ -143,6 +144,20 @@ def test_the_program_works_once_the_pasted_rule_is_completed(kind, monkeypatch):
         space["rule"].unregister()
 
 
+def test_the_rule_for_a_method_of_another_library_answers_once_it_is_completed():
+    f = lambda x: np.sum(x.rechunk(2) ** 2)
+    x = dask.array.from_array(X)
+    with pytest.raises(NoRuleError, match=r"use a function of NumPy .*declare it:") as refused:
+        grad(f)(x)
+    space = {}
+    exec(re.sub("raise NotImpl.*", "return dy, None", rule_in(refused.value)), space)
+    try:
+        for _ in range(3):
+            np.testing.assert_allclose(grad(f)(x).compute(), 2.0 * X)
+    finally:
+        space["rule"].unregister()
+
+
 @pytest.mark.usefixtures("no_scipy")
 @pytest.mark.parametrize("name", ["lfilter", "sobel", "spline", "pdist"])
 def test_a_missing_plugin_is_named_with_the_extra(name):
@@ -244,8 +259,18 @@ def test_numbers_of_bytes_are_read_from_a_text():
 
 
 def test_a_near_miss_names_the_rule_and_the_argument():
-    with pytest.raises(NoRuleError, match=r"bincount.*takes Array as argument 1, and it is tuple"):
+    told = r"bincount.* takes Array as {}, and it is a {}: convert it by `np\.array\(...\)`, "
+    with pytest.raises(NoRuleError, match=told.format("argument 1", "tuple")):
         grad(lambda x: np.sum(np.bincount(np.arange(3), (x, x, x))))(0.5)
+    with pytest.raises(NoRuleError, match=told.format("`weights`", "list")):
+        grad(lambda x: np.sum(np.bincount(np.arange(3), weights=[x, x, x])))(0.5)
+
+
+@pytest.mark.parametrize("join", [np.concatenate, np.hstack])
+def test_the_advice_on_an_option_that_no_rule_takes_helps(join):
+    told = r"no rule that takes `casting`.*; leave it out, and convert .* by `astype` \[ZL003\]$"
+    with pytest.raises(NoRuleError, match=told):
+        gradient(lambda x: np.sum(join([x, x], casting="unsafe")), X)
 
 
 def gamma(x):

@@ -21,6 +21,7 @@ from zygote_lite._cotangents.kinds import is_foreign, is_of_pandas
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._python.objects.attributes import attribute_by_rule
+from zygote_lite._tape.advice import GivenCall, declaring
 from zygote_lite._tape.arguments import OPERATORS
 from zygote_lite._tape.refusal import refusal
 from zygote_lite._tape.tape import Tape
@@ -65,14 +66,15 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         meant, is_swapped = OPERATORS[f.__name__]
         order = (1, 0) if is_swapped else (0, 1)
         return tape.call((None, *(nodes[1 + i] for i in order)), meant, *(xs[i] for i in order))
-    raise refusal(own, xs, kws) if kws and own is not None else _refused(name_of(f))
+    if kws and own is not None:
+        raise refusal(own, xs, kws)
+    raise _refused(name_of(f), (f, xs, kws))
 
 
-def _refused(name: str) -> Exception:
+def _refused(name: str, call: GivenCall | None = None) -> Exception:
     return Fault.NO_RULE(
         f"{where()}: {name} has no rule, and a gradient passes through it; use a function of NumPy "
-        f"(np.reshape, np.sum, ...) or declare one: `rule = RuleSet('mine'); @rule({name}) "
-        "def _(x: Array): ...; rule.register()` (see rulescore)"
+        f"(np.reshape, np.sum, ...){declaring(call)}"
     )
 
 

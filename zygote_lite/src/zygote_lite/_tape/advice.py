@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import RuleError, RuleSet, home_of, provider_of, why
+from rulescore.faults import an
 from zygote_lite._ir.places import (
     ENGINE,
     is_installed,
@@ -72,10 +73,14 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
             f"{told}. It changes what it is given, and a rule is for what a function returns: "
             "write a function that returns what is new, and declare a rule for that function"
         )
+    or_this = "; declare one (`rulescore.RuleSet`), or install a plugin"
+    return Fault.NO_RULE(f"{told}{declaring(call) or or_this}")
+
+
+def declaring(call: GivenCall | None, lead: str = OR_DECLARE) -> str:
+    """Return the end of a message with a rule to paste for a call; empty where there is none."""
     rule = None if call is None else rule_to_paste(*call)
-    if rule is None:
-        return Fault.NO_RULE(f"{told}; declare one (`rulescore.RuleSet`), or install a plugin")
-    return Fault.NO_RULE(f"{told}{OR_DECLARE}\n\n{textwrap.indent(rule, '    ')}\n\n")
+    return "" if rule is None else f"{lead}\n\n{textwrap.indent(rule, '    ')}\n\n"
 
 
 def _changes_arguments(f: Any) -> bool:
@@ -153,26 +158,36 @@ _DRAWN = {
 }
 
 
-def near_miss(f: Any, xs: tuple[Any, ...]) -> str | None:
+def near_miss(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], is_of_keyword: bool) -> str | None:
     """Return which rule for a function fits a call but for one argument, and which argument.
 
     Where a random generator draws among the entries of an array, it is what to write instead.
+
+    Arguments:
+        f, xs, kws: the call.
+        is_of_keyword: whether the argument is one that was passed by keyword.
     """
     f, xs = _unbound(f, xs)
     if home_of(f) == "numpy.random" and isinstance(xs[1:] and xs[1], np.ndarray | list):
         drawn = _DRAWN.get(f.__name__)
         if drawn is not None:
             return drawn
+    count = len(xs)
+    names, xs, kws = _with_options_by_position(f, xs, kws)
     for _, rule in why(f, *xs):
         if len(rule.types) != len(xs) or rule.kind == "instance":
             continue
+        if rule.options is not None and not rule.options >= kws.keys():
+            continue
         missed = [i for i, (t, x) in enumerate(zip(rule.types, xs, strict=True)) if not _is(x, t)]
-        if len(missed) == 1:
+        if len(missed) == 1 and missed[0] >= count * is_of_keyword:
             (i,) = missed
             due = rule.signature.partition("(")[2].removesuffix(")").split(", ")[i]
+            which = f"argument {i}" if i < count else f"`{names[i]}`"
+            how = " by `np.array(...)`" if due in ("Array", "Numeric") else ""
             return (
-                f"the rule {rule.signature} of {rule.plugin} takes {due} as argument {i}, and it "
-                f"is {type(xs[i]).__name__}: convert it, or declare a rule for this type"
+                f"the rule {rule.signature} of {rule.plugin} takes {due} as {which}, and it is "
+                f"{an(type(xs[i]).__name__)}: convert it{how}, or declare a rule for this type"
             )
     return None
 

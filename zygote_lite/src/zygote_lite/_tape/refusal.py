@@ -6,7 +6,6 @@ import fractions
 import io
 import json
 import sys
-import textwrap
 import time
 import traceback
 import types
@@ -48,9 +47,9 @@ from zygote_lite._ir.places import (
 from zygote_lite._tape.advice import (
     OR_DECLARE,
     call_by_user,
+    declaring,
     hint_on_library,
     near_miss,
-    rule_to_paste,
     what_to_do,
 )
 from zygote_lite._tape.generators import Generated
@@ -120,8 +119,13 @@ def refusal(
                 f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
                 f"it: {an(kind.__name__)} carries no gradient; pass {instead}"
             )
+    of_type = type(f).__module__  # a function that `jax.jit` made is of JAX
+    home = of_type if of_type.startswith("jax") else home_of(f) or of_type
     options = _options_without_rule(f, xs, kws or {})
-    if options:
+    is_of_keyword = bool(options)  # there is a rule for what was passed by position
+    known = provider_of(home) is None
+    almost = near_miss(f, xs, kws or {}, is_of_keyword) if known else None
+    if options and almost is None:
         return Fault.OPTION(
             f"{where()}: {name_of(f)} of ({given}) has no rule that takes {' and '.join(options)}, "
             f"and a gradient passes through it; {_advice_on_options(f, kws or {})}"
@@ -134,10 +138,9 @@ def refusal(
     why = reason_of(name)
     if why is not None:
         is_possible = why.endswith(" yet")  # as `RuleSet.without_rule` says
-        rule = rule_to_paste(*called) if called is not None and is_possible else None
+        rule = declaring(called, "; declare it:") if is_possible else ""
         return Fault.UNKNOWN_DERIVATIVE(
-            f"{place}: {name} has no rule, and a gradient passes through it: {why}"
-            + ("" if rule is None else f"; declare it:\n\n{textwrap.indent(rule, '    ')}\n\n")
+            f"{place}: {name} has no rule, and a gradient passes through it: {why}{rule}"
         )
     if outside is not None:
         return what_to_do(
@@ -146,9 +149,6 @@ def refusal(
             module,
             called,
         )
-    of_type = type(f).__module__  # a function that `jax.jit` made is of JAX
-    home = of_type if of_type.startswith("jax") else home_of(f) or of_type
-    almost = near_miss(f, xs) if provider_of(home) is None else None
     if almost is not None:
         return Fault.OTHER_TYPES(
             f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through it; "
@@ -308,9 +308,9 @@ def _advice_on_options(f: Any, kws: dict[str, Any]) -> str:
             "where it is false the result is undefined: give `out` too, which keeps its values "
             "there, or choose by `np.where(mask, y, other)`"
         )
-    if isinstance(f, np.ufunc) and ("casting" in kws or "signature" in kws):
+    if "casting" in kws or "signature" in kws:
         return "leave it out, and convert the arguments or the result by `astype`"
-    return "leave it out, or declare a rule with such an option (see rulescore)"
+    return "leave it out, or use another function for what it does"
 
 
 def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> Exception:
