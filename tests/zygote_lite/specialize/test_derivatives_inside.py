@@ -431,3 +431,19 @@ def test_variables_that_a_loop_leaves_unset_are_saved_for_two_reverse_passes():
             assert_slopes(gradient(jacobian_of_a_loop_that_breaks, *xs),
                           jacobian_of_a_loop_that_breaks, xs, 1e-5)  # fmt: skip
     assert testing.why_recorded(jacobian_of_a_loop_that_breaks, *xs) is None
+
+
+def of_a_number_of_either_kind(x, v, n):
+    s = x
+    for i in range(n):
+        s = grad(lambda t: math.sin(t) * x)(s if i < 2 else s * v[0])
+    return s
+
+
+def test_a_gradient_has_the_kind_of_a_number_that_may_be_of_python_or_numpy():
+    xs = (0.3, np.array([0.4]))
+    for n in (1, 3, 1, 3):
+        with testing.transformed_only():
+            y, d = value_and_grad(of_a_number_of_either_kind, argnums=(0, 1))(*xs, n)
+        assert type(y) is type(of_a_number_of_either_kind(*xs, n))
+        assert_slopes(d, lambda x, v, n=n: of_a_number_of_either_kind(x, v, n), xs, 1e-7)

@@ -761,6 +761,36 @@ def trajectory(x, n):
     return np.sum(places * (times[:, None] + x[0]))
 
 
+@tried((np.array([0.5, 0.7, 1.2]), 5), (np.array([0.5, 0.7, 1.2]), 1), (np.array([0.2, 0.3]), 4))
+def limited_memory_bfgs(x, n):
+    steps, changes = deque(maxlen=3), deque(maxlen=3)
+    g = np.exp(x) + x - 2.0
+    for _ in range(n):
+        d, factors = g.copy(), []
+        for s, y in zip(reversed(steps), reversed(changes), strict=True):
+            factors.append(s @ d / (y @ s))
+            d = d - factors[-1] * y
+        if steps:
+            d = d * (steps[-1] @ changes[-1] / (changes[-1] @ changes[-1]))
+        for (s, y), factor in zip(zip(steps, changes, strict=True), reversed(factors)):
+            d = d + s * (factor - y @ d / (y @ s))
+        after = np.exp(x - d * 0.5) + x - d * 0.5 - 2.0
+        steps.append(-0.5 * d)
+        changes.append(after - g)
+        x, g = x - 0.5 * d, after
+    return np.sum(x * g) + x[0]
+
+
+@tried(([1.0, 2.0], 3), ([1.0, 2.0, 0.5], 2))
+def new_iterators_beside_what_has_any_length(xs, n):
+    few, many, s = [xs[0], 2.0], [xs[1]], 0.0
+    for _ in range(n):
+        for (u, v), w in zip(zip(reversed(few), [0.5, xs[1]]), reversed(many)):
+            s = s + u * v * w
+        many.append(s * 0.1)
+    return s
+
+
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])

@@ -301,12 +301,36 @@ def slopes_of_slopes(v, n=2):
     return np.sum(grad(lambda w: slopes_of_slopes(w, n - 1))(v) * v) + np.sum(v)
 
 
-def test_a_gradient_inside_a_function_that_calls_itself_is_recorded():
+def test_a_gradient_of_the_function_itself_inside_it_is_recorded():
     with testing.strict():
         for _ in range(3):
             got = grad(slopes_of_slopes)(V, 1)
             assert np.allclose(got, 4 * V * (V**2 - 1) * np.exp(-V * V) + 1)
         assert "calls itself" in testing.why_recorded(slopes_of_slopes, V, 1, argnums=0)
+
+
+def descended(p, n):
+    def loss(t):
+        return p[0] * t**4 + p[1] * math.cos(t)
+
+    def step(t, m):
+        return t if m == 0 else step(t - 0.05 * grad(loss)(t), m - 1)
+
+    def of_arrays(v, m):
+        return (
+            np.sum(v)
+            if m == 0
+            else of_arrays(v - 0.1 * grad(lambda u: np.sum(u**3) * p[2])(v), m - 1)
+        )
+
+    return step(p[2], n) + of_arrays(p, n)
+
+
+@pytest.mark.parametrize("n", [3, 0, 1])
+def test_gradients_of_other_functions_inside(n):
+    assert testing.why_recorded(descended, V, n, argnums=0) is None
+    with testing.compared(), testing.strict():
+        assert_slopes((grad(descended)(V, n),), lambda v: descended(v, n), (V,), 1e-7)
 
 
 class Pair:

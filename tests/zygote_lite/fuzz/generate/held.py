@@ -134,6 +134,12 @@ s += c[I % len(c)].sum() * 0.1
 s += sum(c).mean()
 s += np.stack(c).mean()
 s += (lambda u: u[0])(c)[0]
+s += sum(u * t for u, t in zip(reversed(a), reversed(b)))
+for u, t in zip(reversed(q), a): s += u * t
+for u, t in zip(reversed(hist), window): s += u["x"] * t
+for (u, t), w in zip(zip(a, window), reversed(b)): s += u * t * w
+for u, t in zip(reversed(b[:2]), c): b[0] = b[0] * 0.5; s += u * t.sum()
+r = reversed(a); a[0] = E; s += sum(u * t for u, t in zip(r, q))
 """.splitlines()
 START = """\
     s, h, t, k, w = p, 0.5, 0.25, 1, 0.5
@@ -196,7 +202,7 @@ def program(seed):
             text = text[:at] + r.choice([*indices, "2", "1"]) + text[at + 1 :]
         space = "    " * depth
         head, colon, rest = text.partition(": ")
-        if colon and head.split()[0] in ("if", "while"):
+        if colon and head.split()[0] in ("if", "while", "for"):
             return [f"{space}{head}:", *[f"{space}    {one}" for one in rest.split("; ")]]
         return [f"{space}{one}" for one in text.split("; ")]
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.zygote_lite.checks import texts
 from tests.zygote_lite.fuzz.author import RandomAuthor
+from zygote_lite import grad, value_and_grad
 
 HEADER = "def f(x, y, v, n, tree):\n"
 
@@ -19,6 +20,7 @@ def program(seed):
     """Return the text of the program of a number."""
     author = Author(random.Random(seed))
     lines = ["k = x * 2.0 + K", "a = x", "b = y + 1.0"]
+    lines += ["def h(t):", "    return math.sin(t) * x + t * t * k"]
     for number in range(author.source.randint(1, 2)):
         lines += author.function(number)
     lines += [f"a = a + {author.call()}", f"b = b * {author.call()}"]
@@ -49,7 +51,7 @@ def arguments(seed):
 
 def load(seed):
     """Return the function of a number."""
-    names = {"np": np, "math": math, "K": 0.7}
+    names = {"np": np, "math": math, "K": 0.7, "grad": grad, "value_and_grad": value_and_grad}
     return texts.load(program(seed), f"<program of recursions {seed}>", **names)
 
 
@@ -78,6 +80,8 @@ class Author(RandomAuthor):
         return self.choice(
             "s", "s * 0.5", "math.sin(s)", "s * x", "s + 0.1 * k", "s * s * 0.3", "K * s", "s - y",
             "math.sqrt(s)", "math.log(s + 1.0)", "1.0 / (s + y)", "math.exp(-s)", "s * v[0]",
+            "grad(h)(s)", "grad(lambda t: h(t) * s)(s) * 0.3", "value_and_grad(h)(s + y)[1]",
+            "np.sum(grad(lambda u: np.sum(u * u) * s)(v))", "s",
         )  # fmt: skip
 
     def function(self, number):

@@ -30,6 +30,7 @@ _ALIKE = (
     "handlers",
     "own",
     "wanted",
+    "differentiate",
     "held",
 )
 

@@ -142,7 +142,7 @@ def _inside(outer: Builder) -> Interpreter:
     inner.frames, inner.used = [*outer.frames], {*outer.used}
     inner.uniform, inner.inner, inner.differentiate = outer.uniform, True, outer.differentiate
     inner.own, inner.wanted, inner.distinct = outer.own, outer.wanted, outer.distinct
-    inner.origin = outer.origin
+    inner.origin, inner.rehearsed = outer.origin, outer.rehearsed
     return inner
 
 

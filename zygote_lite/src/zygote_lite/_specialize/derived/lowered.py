@@ -17,7 +17,7 @@ from zygote_lite._specialize.text.context_groups import by_context
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contexts import Context
 from zygote_lite._specialize.typed.facts import ListOf
-from zygote_lite._specialize.typed.functions import Attribute
+from zygote_lite._specialize.typed.functions import Attribute, Recursive
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Append,
@@ -180,6 +180,8 @@ class Lowering:
             self.write(ir.Raise(self.origin, None, None))
         elif f is as_it_is:
             raise NotSupported.SECOND_ORDER("the value of a function inside may be an integer")
+        elif isinstance(f, Recursive) and f.result is not None and f.result.active:
+            raise NotSupported.SECOND_ORDER("a function that calls itself is differentiated twice")
         elif f is has_value:
             self.write(ir.Move(self.origin, self.builder.temporary(), self.atom(xs[0])))
         elif isinstance(f, Attribute):

@@ -180,6 +180,34 @@ def source_of_loop(it: Value) -> Value | None:
     return constant(Several("from", [source, constant(at)])) if at else source
 
 
+def unwrapped(builder: Builder, it: Value) -> Value:
+    """Return what a new iterator walks over, as `zip` may walk over it, and what is no such one."""
+    if is_iterator(it) and is_over(it):
+        return it
+    if isinstance(it.sample, Together):
+        parts = [part for name, part in (it.fields or {}).items() if name != STATE]
+        found = [unwrapped(builder, part) for part in parts]
+        if any(map(is_iterator, found)):
+            return it
+        lose(it)
+        return _several(builder, "strict zip" if it.sample.strict else "zip", found)
+    if not isinstance(it.sample, Items) or it.sample.view or it.sample.size is not None:
+        return it
+    source = (it.fields or {})[SOURCE]
+    if type(source.sample) is range or known_items(source) is None:
+        return it
+    if place_of_next(it) != (len(_now(it)) - 1 if it.sample.backwards else 0):
+        return it
+    lose(it)  # nobody else may ask it from now on
+    return _several(builder, "reversed", [source]) if it.sample.backwards else source
+
+
+def _several(builder: Builder, kind: str, parts: list[Value]) -> Value:
+    found = constant(Several(kind, parts))
+    builder.iterators[found] = [y for x in parts for y in builder.iterators.get(x, [x])]
+    return found
+
+
 def has_places(x: Value) -> bool:
     """Return whether something of unknown length is read item by item."""
     return x.is_array or isinstance(x.fact, ListOf)

@@ -31,6 +31,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     iterators_together,
     next_by_place,
     source_of_loop,
+    unwrapped,
 )
 from zygote_lite._specialize.infer.iteration.known import known_items, strict_zip
 from zygote_lite._specialize.infer.iteration.own import is_own, with_iterators
@@ -88,6 +89,10 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         return iterators_together(builder, xs, strict=f is strict_zip)
     if not any(map(is_iterator, xs)):
         return None
+    if f in _TOGETHER[:3] and not kws and builder.held:
+        whole = [unwrapped(builder, x) for x in xs]
+        if not any(map(is_iterator, whole)):
+            return builder.apply(f, whole)
     if any(isinstance(x.sample, View) for x in xs):
         return _of_views(builder, f, xs, kws)
     if f is next and len(xs) <= 2 and not kws:

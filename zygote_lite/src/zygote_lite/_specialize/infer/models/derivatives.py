@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import project
 from zygote_lite._ir.places import name_of
+from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.derivatives import (
     MAKERS,
@@ -21,7 +23,7 @@ from zygote_lite._specialize.typed.derivatives import (
     derivative_of,
     verb_of,
 )
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Scalar
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Scalar, may_be_complex
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -138,7 +140,9 @@ def _in_form(builder: Builder, x: Value, d: Any, *, zeros: bool = False) -> Valu
         zeros: whether what has none has zeros.
     """
     if not isinstance(d, list):
-        return d if d is not None else _zero(builder, x) if zeros else constant(None)
+        if d is None:
+            return _zero(builder, x) if zeros else constant(None)
+        return _of_kind(builder, x, d)
     parts = (x.items or [])[1::2] if type(x.sample) is dict else x.items
     if x.fields is not None:
         parts = [*x.fields.values()]
@@ -152,6 +156,22 @@ def _in_form(builder: Builder, x: Value, d: Any, *, zeros: bool = False) -> Valu
     if x.fields is not None:
         return named_tuple(type(x.sample), found)
     return builder.build(type(x.sample).__name__, found)
+
+
+def _of_kind(builder: Builder, x: Value, d: Value) -> Value:
+    """Return the gradient of a number that may be Python's or NumPy's as one of its kind."""
+    kinds = x.fact.classes if isinstance(x.fact, Scalar) else frozenset()
+    if (
+        may_be_complex(x.fact)
+        or len({issubclass(kind, np.generic) for kind in kinds}) < 2
+        or not d.is_scalar
+    ):
+        return d
+    op = builder.operation(project, [d, x], fact=Scalar(kinds & FLOATS | {float}))
+    if d.active:
+        op.target.active, op.active_operands = True, [d]
+        op.reverse_rule = LinearRule(lambda dy: [dy, None])
+    return op.target
 
 
 def _as_it_comes(
