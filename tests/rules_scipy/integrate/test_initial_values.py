@@ -8,7 +8,7 @@ from scipy import integrate as si
 from scipy import optimize as so
 from scipy.linalg import expm
 
-from rules_scipy.shared.steps import stages
+from rules_scipy.shared.steps import explicit, stages
 from rules_scipy.shared.steps.choosing import long_steps
 from tests.rules_scipy.tiers import compare
 from zygote_lite import NoRuleError, grad, gradient, hessian, jvp
@@ -88,7 +88,7 @@ def test_coarse_steps_have_the_derivative_of_what_they_compute(name):
     compare(f, C, expected, name in ("args", "closure"), rtol=1e-9, atol=1e-9)
 
 
-TWICE = {name: COARSE[name] for name in ("y0 and ends", "of RK23", "one step")}
+TWICE = {name: COARSE[name] for name in ("y0 and ends", "of RK23", "one step", "times")}
 
 
 @pytest.mark.parametrize("name", TWICE)
@@ -313,7 +313,7 @@ RATE = lambda t, y: (-y * SLOPE, lambda dk: (None, None, -dk * SLOPE))
 def test_steps_are_as_long_as_the_solution_is_exact(error, rtol, steps):
     at = lambda t: DECAY(t) + error * np.sign(np.sin(1e4 * t))[:, None]
     f = lambda t, y: RATE(t, y)[0]
-    found = long_steps(f, (RATE, None), KNOTS, np.ones(2), at, rtol, 0.0, [0.3])
+    found = long_steps(f, (RATE, None, None), KNOTS, np.ones(2), at, rtol, 0.0, [0.3])
     assert len(found.h) <= steps
     assert {*found.knots} <= {*KNOTS, 0.3}
     _, dy, _, _ = found.pulled([1.0, 0.3], np.array([[1.0, 0.0], [0.0, 1.0]]))
@@ -351,6 +351,27 @@ def test_stages_are_differentiated_together_where_no_column_moves_another(name, 
     expected = (end(p + h) - end(p - h)) / (2 * h)
     assert gradient(end, p)[0] == pytest.approx(expected, rel=2e-3, abs=1e-5)
     assert all((parts is not None) == takes_columns for parts in used)
+
+
+@pytest.mark.parametrize("name", TAKES_COLUMNS)
+@pytest.mark.parametrize("method", ["RK23", "DOP853"])
+def test_stages_of_explicit_steps_together_have_the_derivatives_of_one_by_one(
+    name, method, monkeypatch
+):
+    f, takes_columns = TAKES_COLUMNS[name]
+
+    def passed(x):
+        found = coarse(f, (0, x[2] + 1), x[1:3], method, x[0] * TIMES, (x[1],)).y
+        return np.sum(np.cos(found))
+
+    used = []
+    at_once = explicit.at_once
+    monkeypatch.setattr(explicit, "at_once", lambda *xs: used.append(at_once(*xs)) or used[-1])
+    together = gradient(passed, C)[0]
+    assert all((found is not None) == takes_columns for found in used)
+    assert used
+    monkeypatch.setattr(explicit, "at_once", lambda *_: None)
+    np.testing.assert_allclose(gradient(passed, C)[0], together, rtol=1e-11)
 
 
 SPREAD = np.diag(np.ones(8), 1) + np.diag(np.ones(8), -1) - 2 * np.eye(9)

@@ -24,7 +24,8 @@ from rules_scipy.shared.steps.again import (
     noting_calls,
     steps_of,
 )
-from rules_scipy.shared.steps.rates import as_vector, by_columns, many_of, rate_of, value_first
+from rules_scipy.shared.steps.explicit import steps_at_once
+from rules_scipy.shared.steps.rates import as_vector, by_columns, rates_of, value_first
 from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
 
@@ -48,7 +49,7 @@ def _(ad, given):
             "`.sol(t)`, with `dense_output=True`"
         )
     method, is_explicit = method_of(given["method"])
-    noting, times, passed, _ = noting_steps(method)
+    noting, *noted = noting_steps(method, stages_of if is_explicit else None)
     t_eval, dense, vectorized = given["t_eval"], given["dense_output"], given["vectorized"]
     y = si.solve_ivp(given["fun"], given["t_span"], given["y0"], noting, t_eval, dense, None,
                      vectorized, given["args"], **options_of(given))  # fmt: skip
@@ -56,12 +57,18 @@ def _(ad, given):
         y.sol = si.OdeSolution(y.sol.ts, y.sol.interpolants, alt_segment=True)
     span, first, args = given["t_span"], vector(given["y0"]), as_entries(given["args"])
     read = by_columns if vectorized else as_vector
-    rate = rate_of(ad, given["fun"], args, read)
+    rates = rates_of(ad, given["fun"], args, read)
     if y.success and is_explicit:
         asked = None if dense else () if t_eval is None else t_eval
-        steps = Steps(rate, span, first, times, Tableau(method), asked)
+        steps, tableau = None, Tableau(method)
+        if is_first_derivative(given["fun"], span, first, args, t_eval):
+            f = lambda t, x: read(given["fun"], t, x, *args)
+            steps = steps_at_once(f, rates, span[0], first, noted, tableau, asked)
+        if steps is None:
+            steps = Steps(rates[0], span, first, noted[0], tableau, asked)
     elif y.success:
         without_second(given["fun"], span, first, args)
+        times, passed, _ = noted
         options = options_of(given)
         tolerances = [options.get(*x) for x in (("rtol", 1e-3), ("atol", 1e-6))]
         solving = solving_again(method, given["fun"], read, args, first, span, options)
@@ -69,7 +76,6 @@ def _(ad, given):
             np.array(times),
             np.array(passed, first.dtype).reshape(len(times), first.size).view(float),
         )
-        rates = rate, many_of(ad, given["fun"], args, read)
         steps = along_again(rates, solving, noted, first, *tolerances,
                             None if dense else t_eval)  # fmt: skip
 
@@ -87,8 +93,8 @@ def _(ad, given):
         if not is_explicit:
             known = y.y if dsol is None else np.hstack([y.y, y.sol(dsol.times)])
             refuse_far(si.solve_ivp, steps, at, known, dwithin)
-        asked = (dvalues if between else None, at, dwithin) if is_explicit else (at, dwithin)
-        dspan, dy0, dat, (df, *dargs) = steps.pulled(*asked)
+        dknots = dvalues if between else None
+        dspan, dy0, dat, (df, *dargs) = steps.pulled(at, dwithin, dknots)
         dt = np.zeros(len(y.t)) if between else dat[: len(y.t)]
         dt = dt if dtimes is None else dt + dtimes
         if t_eval is None:
@@ -123,14 +129,13 @@ def _(ad, given):
     done = is_whole(info)
     if done:
         read = as_vector if given["tfirst"] else value_first
-        rate = rate_of(ad, f, args, read)
         rtol, atol = (
             TOLERANCE if given[name] is None else given[name] for name in ("rtol", "atol")
         )
         same = {name: given[name] for name in OPTIONS if given[name] is not None}
         solving = solving_again(si.LSODA, f, read, args, first, (t[0], t[-1]), {}, same)
         noted = steps_of(noted, first, solving.sign)
-        rates = rate, many_of(ad, f, args, read)
+        rates = rates_of(ad, f, args, read)
         steps = along_again(rates, solving, noted, first, rtol, atol, t)
 
     def pullback(dy):
@@ -177,7 +182,7 @@ def solving_again(method, f, read, args, first, span, options, of_odeint=None):
         options = {**options, "jac": lambda t, x: jac(t, x, *args)}
 
     def by_steps(times, rtol, atol):
-        noting, knots, passed, pieces = noting_steps(method, True)
+        noting, knots, passed, pieces = noting_steps(method, method.dense_output)
         solver = noting(whole, ends[0], real, ends[1], **{**options, "rtol": rtol, "atol": atol})
         while solver.status == "running":
             solver.step()
@@ -224,13 +229,19 @@ def method_of(method):
     raise NotImplementedError(f"scipy.integrate.solve_ivp has no rule for method={method!r}")
 
 
-def noting_steps(method, with_pieces=False):
-    """Return a method that notes its steps; and lists of their ends, values and interpolants.
+def stages_of(solver):
+    """Return the stages of the last step of a Runge-Kutta method."""
+    return solver.K.copy()
 
-    Its steps raise `NotImplementedError` where the right-hand side writes into an array that it has
-    returned before: SciPy keeps these, all methods but LSODA, and then computes with other numbers.
+
+def noting_steps(method, kept=None):
+    """Return a method that notes its steps; and lists of their ends, values, and what is kept.
+
+    `kept` returns what is kept of a solver. Steps raise `NotImplementedError` where the right-hand
+    side writes into an array that it has returned before: SciPy keeps these, all methods but LSODA,
+    and then computes with other numbers.
     """
-    times, passed, pieces, returned = [], [], [], []
+    times, passed, found, returned = [], [], [], []
 
     class Noting(method):
         def __init__(self, fun, *given, **options):
@@ -249,8 +260,8 @@ def noting_steps(method, with_pieces=False):
             if self.status != "failed" and self.t != self.t_old:
                 times.append(float(self.t))
                 passed.append(self.y.copy())
-                if with_pieces:
-                    pieces.append(self.dense_output())
+                if kept is not None:
+                    found.append(kept(self))
             if any(value.tobytes() != kept for value, kept in returned):
                 raise NotImplementedError(
                     "scipy.integrate.solve_ivp has no rule for a right-hand side that writes into "
@@ -261,7 +272,7 @@ def noting_steps(method, with_pieces=False):
                 returned.clear()
             return message
 
-    return Noting, times, passed, pieces
+    return Noting, times, passed, found
 
 
 def vector(y):
@@ -279,6 +290,16 @@ def _(*given):
         "scipy.integrate has second derivatives and tangents of solutions by RK23, RK45 and "
         "DOP853 only"
     )
+
+
+def is_first_derivative(*given):
+    """Return whether no derivative of a derivative is asked for."""
+    return True
+
+
+@rule(is_first_derivative)
+def _(*given):
+    return False, lambda dy: (None,) * len(given)
 
 
 def like(d, x):

@@ -34,8 +34,7 @@ def along_again(rate, solve, noted, first, rtol, atol, asked=None):
     """Return what pulls back along a solution, which is solved once more, more exactly.
 
     Arguments:
-        rate: the right-hand side and its pullback, at a time and a value; and at times and values
-            in columns.
+        rate: the right-hand side with its pullback, as `rates_of` gives it.
         solve: what solves again, of the class `Solving`.
         noted: the steps of the solution: times and values.
         first: the first value.
@@ -44,7 +43,7 @@ def along_again(rate, solve, noted, first, rtol, atol, asked=None):
     """
     sign, ends, kind = solve.sign, solve.ends, first.dtype
     if np.iscomplexobj(first):
-        rate = in_parts(rate[0], kind), None
+        rate = in_parts(rate[0], kind), None, None
     first = first.view(float)
     is_loose, (times, values) = False, noted
     while True:

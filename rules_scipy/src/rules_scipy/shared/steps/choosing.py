@@ -14,7 +14,7 @@ LARGE = 2**22  # numbers of which no more than two steps are joined
 GROWTH = 0.7  # of errors: those of that many steps are so much larger, as a power
 NOISE = 10.0  # tolerances: the most that the solution itself may be off in a step
 AMPLE = 1e-3  # of the error that is allowed, where the next step may be twice as long
-BETWEEN = (LONG.C[1:] + LONG.C[:-1]) / 2
+BETWEEN = (LONG.c[1:] + LONG.c[:-1]) / 2
 
 
 def long_steps(f, rate, knots, first, at, rtol, atol, asked=None):
@@ -25,7 +25,7 @@ def long_steps(f, rate, knots, first, at, rtol, atol, asked=None):
 
     Arguments:
         f: the right-hand side, at a time and a value.
-        rate: the right-hand side and its pullback: `pulled_at` takes both.
+        rate: the right-hand side with its pullback: `pulled_at` takes it.
         knots: the ends of the steps of the solver, in order.
         first: the first value.
         at: what gives the solution at times in order, in rows; it is asked once.
@@ -34,7 +34,7 @@ def long_steps(f, rate, knots, first, at, rtol, atol, asked=None):
             and where they are not known, the solution has to be as exact within the steps.
     """
     few = asked is not None and 4 * len(asked) <= len(knots)
-    parts, cuts = np.concatenate([[0.0], LONG.C, () if few else BETWEEN]), np.zeros(0)
+    parts, cuts = np.concatenate([[0.0], LONG.c, () if few else BETWEEN]), np.zeros(0)
     sign = -1.0 if knots[-1] < knots[0] else 1.0
     if few:
         inside = sign * np.asarray(asked, float)
@@ -61,12 +61,12 @@ def long_steps(f, rate, knots, first, at, rtol, atol, asked=None):
                              strict=True))  # fmt: skip
         return known[step]
 
-    weights = LONG.weights(np.concatenate([[1.0], parts[len(LONG.C) + 1 :]])).T
+    weights = LONG.weights(np.concatenate([[1.0], parts[len(LONG.c) + 1 :]])).T
     rtol, atol = np.minimum(rtol, SURE), atol + np.finfo(float).tiny
     chosen, passed, found = [knots[0]], [first], []
     joined, floor = min(BEGIN, most), 1.0
     waiting = [(*section, np.inf) for section in sections[::-1]]
-    last = len(LONG.C)  # the place of the end of a step among its parts
+    last = len(LONG.c)  # the place of the end of a step among its parts
     inside = slice(1, last + 1)
     while waiting:
         begin, end, before = waiting.pop()

@@ -12,44 +12,30 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from rules_scipy.shared.steps.iterations import Iterated, across
-from rules_scipy.shared.steps.runge_kutta import inner
+from rules_scipy.shared.steps.runge_kutta import Scheme, inner
 from rules_scipy.shared.steps.stages import FEW
 
 FAR = 0.1  # by the largest value: others are not those of the solution
 BLOCK = 2**20  # numbers of the systems that are solved together
 
 
-class Scheme:
-    """The coefficients of a method of Radau IIA.
-
-    Attributes:
-        C: the stages, as parts of a step.
-        A: the coefficients, a row for each stage.
-        P: those of the interpolation, a row for each stage and a column for each power.
-    """
+class Radau(Scheme):
+    """The coefficients of a method of Radau IIA, whose last stage is the end of the step."""
 
     def __init__(self, count):
         ends = np.real(legendre.legroots([*np.zeros(count - 1), -1.0, 1.0]))
-        self.C = np.append(np.sort(ends)[:-1] / 2 + 0.5, 1.0)
-        self.powers = np.arange(1, count + 1)
+        self.c = np.append(np.sort(ends)[:-1] / 2 + 0.5, 1.0)
         # the integral of the polynomial that is one at a stage, and zero at the others, by powers
-        self.P = np.linalg.inv(np.vander(self.C, increasing=True)).T / self.powers
-        self.A = self.weights(self.C).T
-
-    def weights(self, x):
-        """Return the weights of the stages in values at some parts of a step, in columns."""
-        return self.P @ np.asarray(x) ** self.powers[:, None]
-
-    def slopes(self, x):
-        """Return the derivatives of the weights."""
-        return self.P @ (self.powers[:, None] * x ** (self.powers[:, None] - 1))
+        self.P = np.linalg.inv(np.vander(self.c, increasing=True)).T / np.arange(1, count + 1)
+        self.A = self.weights(self.c).T
+        self.last = self.A[-1]
 
     def stages(self, knots):
         """Return the times of the stages of all steps."""
-        return np.ravel(knots[:-1, None] + self.C * np.diff(knots)[:, None])
+        return np.ravel(knots[:-1, None] + self.c * np.diff(knots)[:, None])
 
 
-LONG = Scheme(5)
+LONG = Radau(5)
 
 
 class Along:
@@ -74,34 +60,44 @@ class Along:
     def __init__(self, scheme, knots, passed, slopes, stages, exact=1e-12):
         self.scheme, self.knots, self.passed, self.exact = scheme, knots, passed, exact
         self.h, self.kind, self.stages = knots[1:] - knots[:-1], float, stages
-        self.K = slopes.reshape(len(self.h), len(scheme.C), passed.shape[1])
+        self.K = slopes.reshape(len(self.h), len(scheme.c), passed.shape[1])
 
-    def pulled(self, times, dvalues):
+    def pulled(self, times, dvalues, dknots=None):
         """Return the cotangents of the ends, of the first value, of `times` and of all others.
 
         Arguments:
             times, dvalues: times, and the cotangents of the solution there, in columns.
+            dknots: the cotangents of the values between the steps, in columns, or `None`.
         """
-        A, C, K = self.scheme.A, self.scheme.C, self.K
+        A, c, last, K = self.scheme.A, self.scheme.c, self.scheme.last, self.K
         rows = np.ascontiguousarray(np.transpose(dvalues)).view(float)
         dwithin, dK, dtimes, dend = self.within(np.asarray(times, float), rows)
         if K.shape[2] > FEW:
             dlater, dy, dt, others = Iterated(self, self.stages.backs).pulled(dwithin, dK)
-            dstages = across(self.stages.backs[-len(C) :], dK[-1])
+            dstages = across(self.stages.backs[-len(c) :], dK[-1])
         else:
-            dlater, dy, dt, others = self.written_out(dwithin, dK)
+            after = np.zeros_like(dwithin[0])
+            if dknots is not None:
+                dwithin += dknots.T[:-1]
+                after = after + dknots[:, -1]
+            dlater, dy, dt, others = self.written_out(dwithin, dK, after)
             dstages = np.einsum("sab,sb->sa", self.slopes[-1], dK[-1])
-        dend = dend + inner(dlater[-1], A[-1] @ K[-1]) + inner(dstages, A @ K[-1])
-        dend = dend + np.sum(C * dt[-len(C) :])
+        dend = dend + inner(dlater[-1], last @ K[-1]) + inner(dstages, A @ K[-1])
+        dend = dend + np.sum(c * dt[-len(c) :])
         return (np.sum(dt) - np.sum(dtimes) - dend, dend), dy.view(self.kind), dtimes, others
 
-    def written_out(self, dwithin, dK):
+    def written_out(self, dwithin, dK, dy):
         """Complete the cotangents of the stages; return those of all else.
 
         These are those of the later values, of the first value, of the times of the stages, and of
         all others. The derivatives of the right-hand side are written out.
+
+        Arguments:
+            dwithin, dK: what values within the steps add to the cotangents of the first values of
+                all steps, and of their stages.
+            dy: the cotangent of the value at the end.
         """
-        dy, dlater = np.zeros_like(self.K[0, 0]), np.empty_like(dwithin)
+        dlater = np.empty_like(dwithin)
         (asked,) = np.nonzero(np.any(dK, axis=(1, 2)))
         dK[asked] = given = self.solved(asked, dK[asked, ..., None])[..., 0]
         dwithin[asked] += np.einsum("msab,msb->ma", self.slopes[asked], given)
@@ -125,7 +121,7 @@ class Along:
     @functools.cached_property
     def ahead(self):
         """The cotangents of the stages of all steps, by that of the later value."""
-        last = np.multiply.outer(self.scheme.A[-1], np.eye(self.K.shape[2]))
+        last = np.multiply.outer(self.scheme.last, np.eye(self.K.shape[2]))
         return self.solved(np.arange(len(self.h)), self.h[:, None, None, None] * last)
 
     @functools.cached_property

@@ -29,13 +29,17 @@ def rate_of(ad, f, args, read):
     return rate
 
 
-def many_of(ad, f, args, read):
-    """Return what gives the right-hand side and its pullback, at times and values in columns.
+def rates_of(ad, f, args, read):
+    """Return the right-hand side with its pullback, at one time and at many, and at many without.
 
-    The pullback returns the cotangents of the function, the times, the values and the `args`.
+    Of many times the values are in columns. The pullbacks return the cotangents of the function,
+    the times, the values and the `args`.
     """
 
     gives_arrays = True
+
+    def plain(times, values):
+        return of_rows(read is value_first, f, times, values, *args)
 
     def many(times, values):
         nonlocal gives_arrays
@@ -48,7 +52,7 @@ def many_of(ad, f, args, read):
         value, back = ad(of_rows, read is value_first, f, times, values, *args)
         return value, lambda dk: back(dk)[2:]
 
-    return many
+    return rate_of(ad, f, args, read), many, plain
 
 
 def swapped(back):

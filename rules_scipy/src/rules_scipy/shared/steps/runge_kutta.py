@@ -6,19 +6,42 @@ the next one. Within a step the value is `y + h (P p(x)) K`, where `p` are the p
 `x = (t - t0) / h`. (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.1-6.)
 """
 
+import copy
+
 import numpy as np
 
 from rules_scipy.shared.steps.sums import Sum
 from rulescore import stop_gradient
 
 
-class Tableau:
-    """The coefficients of a method, with the stages that only its interpolation has.
+class Scheme:
+    """The coefficients of a method, a row for each stage.
+
+    Attributes:
+        A, c: the coefficients of the stages, and their times as parts of a step.
+        P: those of the interpolation, a row for each stage and a column for each power.
+        last: those of the value at the end of the step.
+    """
+
+    def weights(self, x):
+        """Return the weights of the stages in values at some parts of a step, in columns."""
+        return np.dot(self.P, np.asarray(x) ** self.powers[:, None])
+
+    def slopes(self, x):
+        """Return the derivatives of the weights."""
+        return np.dot(self.P, self.powers[:, None] * x ** (self.powers[:, None] - 1))
+
+    @property
+    def powers(self):
+        """The powers of the interpolation."""
+        return np.arange(1, self.P.shape[1] + 1)
+
+
+class Tableau(Scheme):
+    """The coefficients of an explicit method, with stages that only its interpolation has.
 
     Attributes:
         stages: how many stages a step has before its end.
-        A, c: the coefficients, a row for each stage.
-        P: those of the interpolation, a row for each stage and a column for each power.
     """
 
     def __init__(self, method):
@@ -32,6 +55,14 @@ class Tableau:
         self.c[:stages] = method.C
         self.c[stages + 1 :] = getattr(method, "C_EXTRA", ())
         self.P = interpolation(method, self.A[stages]) if len(extra) else method.P
+        self.last = self.A[stages]
+
+    def without_interpolation(self):
+        """Return the coefficients of the stages before the end of a step."""
+        short, kept = copy.copy(self), slice(self.stages)
+        short.A, short.c, short.P = self.A[kept, kept], self.c[kept], self.P[kept]
+        short.last = self.last[kept]
+        return short
 
 
 def interpolation(method, last):
@@ -103,12 +134,12 @@ class Steps:
         sign = -1.0 if self.knots[-1] < self.knots[0] else 1.0
         return np.searchsorted(sign * self.knots[1:-1], sign * np.asarray(times, float))
 
-    def pulled(self, dknots, times, dvalues):
+    def pulled(self, times, dvalues, dknots=None):
         """Return the cotangents of the ends, of the first value, of `times` and of all others.
 
         Arguments:
-            dknots: the cotangents of the values between the steps, in columns, or `None`.
             times, dvalues: times within, and the cotangents of the values there, in columns.
+            dknots: the cotangents of the values between the steps, in columns, or `None`.
         """
         reverse = Reverse(self, np.asarray(times, float), dvalues)
         dy, dk = (np.zeros_like(self.steps[0][2][0]) for _ in range(2))
@@ -167,9 +198,7 @@ class Reverse:
             return np.zeros_like(K[0]), dK, 0.0
         dvalues = self.dvalues[:, asked]
         x = (self.times[asked] - t) / h if h else np.ones(len(asked))
-        powers = np.arange(1, self.tableau.P.shape[1] + 1)[:, None]
-        weights = np.dot(self.tableau.P, x**powers)
-        slopes = np.dot(K.T, np.dot(self.tableau.P, powers * x ** (powers - 1)))
+        weights, slopes = self.tableau.weights(x), np.dot(K.T, self.tableau.slopes(x))
         dK += h * np.dot(weights, dvalues.T)
         dtimes = np.sum(np.real(np.conj(dvalues) * slopes), axis=0)
         self.dtimes[asked] = dtimes

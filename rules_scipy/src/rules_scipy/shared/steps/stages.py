@@ -20,16 +20,17 @@ SAME = 1e-9  # by the largest: by how much two values of one number differ
 DIRECTIONS = np.random.default_rng(0).uniform(0.5, 1.5, WIDE)
 
 
-def pulled_at(one, many, times, values, slopes):
+def pulled_at(one, many, plain, times, values, slopes):
     """Return what pulls back through a right-hand side at some stages.
 
     Arguments:
         one: the right-hand side and its pullback, at a time and a value.
         many: those at some times, of values in columns; `None` if it takes none.
+        plain: the right-hand side alone, at some times.
         times, values, slopes: the stages, in rows, and the right-hand side there.
     """
     if many is not None and len(values) and 0 < values.shape[1] <= FEW:
-        found = at_once(one, many, times, values, slopes)
+        found = at_once(one, many, plain, times, values, slopes)
         if found is not None:
             return found
     backs = [one(t, np.array(x))[1] for t, x in zip(times, values, strict=True)]
@@ -133,30 +134,32 @@ class NoColumnsError(Exception):
     """Tell that a right-hand side does not take columns, each for itself."""
 
 
-def at_once(one, many, times, values, slopes):
+def at_once(one, many, plain, times, values, slopes):
     """Return what pulls back at all stages at once, or `None` where that is not right."""
     count, size = values.shape
     most = max(3, WIDE // size)
     parts = [slice(i, min(i + most, count)) for i in range(0, count, most)]
     try:
-        pulls = [checked(one, many, times[part], values[part], slopes[part]) for part in parts]
+        for part in parts:  # without a pullback, which takes long to find that it has none
+            value = plain(times[part], np.ascontiguousarray(values[part].T))
+            if not (value.dtype == slopes.dtype and is_same(value.T, slopes[part])):
+                return None
+        pulls = [checked(one, many, times[part], values[part]) for part in parts]
     except Exception:  # whatever a right-hand side raises that takes no columns
         return None
     return AtOnce(pulls, parts, size)
 
 
-def checked(one, many, times, values, slopes):
+def checked(one, many, times, values):
     """Return what pulls back at some stages; raise `NoColumnsError` where it is not right.
 
     Two halves of the stages have to have the derivatives of the whole: then no column has any by
     another. One stage has to have those that it has alone.
     """
-    value, pull = columns(many, times, values)
-    if not (value.dtype == slopes.dtype and is_same(value.T, slopes)):
-        raise NoColumnsError
+    pull = columns(many, times, values)
     d = np.resize(DIRECTIONS, values.shape)
     half, at = len(values) // 2, len(values) // 3
-    halves = [columns(many, times[part], values[part])[1](d[part])
+    halves = [columns(many, times[part], values[part])(d[part])
               for part in (slice(half), slice(half, None)) if len(d[part])]  # fmt: skip
     only = np.zeros_like(d)
     only[at] = d[at]
@@ -170,18 +173,18 @@ def checked(one, many, times, values, slopes):
 
 
 def columns(many, times, values):
-    """Return a right-hand side at some stages, in columns, and what pulls back there.
+    """Return what pulls back at some stages at once.
 
-    That gives cotangents of times and values, in rows, and of all others.
+    It gives cotangents of times and values, in rows, and of all others.
     """
-    value, back = many(times, np.ascontiguousarray(values.T))
+    _, back = many(times, np.ascontiguousarray(values.T))
 
     def pull(d):
         df, dt, dx, *dargs = back(np.ascontiguousarray(d.T))
         dt = np.zeros(len(values)) if dt is None else dt
         return dt, np.zeros_like(values) if dx is None else dx.T, (df, *dargs)
 
-    return value, pull
+    return pull
 
 
 def joined(found):
