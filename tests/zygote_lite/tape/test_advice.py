@@ -320,8 +320,19 @@ def test_a_vector_that_does_not_fit_is_not_called_a_cotangent(calls):
 def of_library(name, text):
     """Return a module that stands for another library."""
     module = types.ModuleType(name)
+    module.X = X
     exec(text, vars(module))
     return module
+
+
+DATA = """
+class Data:
+    def __init__(self, x):
+        self.x = x
+
+    def __array__(self, dtype=None, copy=None):
+        return self.x + (0.0 * X)
+"""
 
 
 @pytest.mark.parametrize(
@@ -334,10 +345,13 @@ def of_library(name, text):
     ],
 )
 def test_values_of_other_libraries_get_the_line_that_helps(library, line):
-    module = of_library(library, "class Data:\n    def __init__(self, x): self.x = x")
-    data = module.Data(0.5)
+    data = of_library(library, DATA).Data(0.5)
     with pytest.raises(NoRuleError, match=rf"{line}.* \[ZL001\]$"):
         gradient(lambda d: float.as_integer_ratio(d.x)[0], data)
+    told = rf":\d+: operator\.mul has no rule, and a gradient passes through it: [^;]*{line}[^;]*"
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=told + r" \[ZL006\]$"):
+            gradient(lambda x: np.sum(x * data), X)
 
 
 TYPED_LIST = """

@@ -60,9 +60,6 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
             f"{told}; install the plugin with rules for {module.lstrip('_')} (pip install {plugin}"
             f"{extra})"
         )
-    hint = None if call is None else hint_on_library(call[1], None)
-    if hint is not None:
-        return Fault.NO_RULE(f"{told}; {hint}")
     if top in _HOSTS:
         return Fault.NO_RULE(
             f"{told}; make a function of arrays of it, or of all that calls it: "

@@ -119,6 +119,17 @@ def refusal(
                 f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
                 f"it: {an(kind.__name__)} carries no gradient; pass {instead}"
             )
+    outside = called_by_user()
+    place, name, module = outside or (where(), name_of(f), "")
+    called = call_by_user() if outside else (f, xs, kws or {})
+    if called is not None and "<locals>" in name:  # of a decorator
+        name = name_of(called[0])
+    of_call = xs if called is None else (*called[1], *called[2].values())
+    hint = hint_on_library(of_call, None)
+    if hint is not None:
+        return Fault.HOLDER(
+            f"{place}: {name} has no rule, and a gradient passes through it: {hint}"
+        )
     of_type = type(f).__module__  # a function that `jax.jit` made is of JAX
     home = of_type if of_type.startswith("jax") else home_of(f) or of_type
     options = _options_without_rule(f, xs, kws or {})
@@ -130,11 +141,6 @@ def refusal(
             f"{where()}: {name_of(f)} of ({given}) has no rule that takes {' and '.join(options)}, "
             f"and a gradient passes through it; {_advice_on_options(f, kws or {})}"
         )
-    outside = called_by_user()
-    place, name, module = outside or (where(), name_of(f), "")
-    called = call_by_user() if outside else (f, xs, kws or {})
-    if called is not None and "<locals>" in name:  # of a decorator
-        name = name_of(called[0])
     why = reason_of(name)
     if why is not None:
         is_possible = why.endswith(" yet")  # as `RuleSet.without_rule` says
@@ -152,7 +158,7 @@ def refusal(
     if almost is not None:
         return Fault.OTHER_TYPES(
             f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through it; "
-            f"{almost}{_help_on(*xs)}"
+            f"{almost}"
         )
     if f is array.array:
         return Fault.HOLDER(
@@ -324,12 +330,6 @@ def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> Exception:
         f"({place_of(hook)}), and that may change what a gradient depends on: call it from Python, "
         "or let it change nothing"
     )
-
-
-def _help_on(*operands: Any) -> str:
-    """Return what helps with the values of a library, as the end of a message; empty if unknown."""
-    hint = hint_on_library(operands, None)
-    return "" if hint is None else f"; {hint}"
 
 
 def refuse_frame() -> None:
