@@ -97,6 +97,20 @@ def test_second_derivatives_need_an_ad():
     check_grads(EXPORTED[heat], modes=["rev"], order=3)(PROGRAMS[0][1][0][:4], 0.2)
 
 
+def test_what_draws_random_numbers_has_first_derivatives_by_its_draw():
+    """Second ones, and tangents, would be by another draw: the function would be run again."""
+    rng = np.random.default_rng(0)
+    f = interop.to_autograd(lambda x: rng.normal() * x**3)
+    y, dy = autograd.value_and_grad(f)(0.5)
+    assert dy == pytest.approx(3 * y / 0.5)
+    for run in (
+        lambda: autograd.grad(autograd.grad(f))(0.5),
+        lambda: autograd.make_jvp(f)(0.5)(1.0),
+    ):
+        with pytest.raises(TypeError, match="has effects: it reads a Generator"):
+            run()
+
+
 def test_complex_numbers_and_precision():
     z = np.array([0.3 + 0.4j, -1.0 + 0.2j])
     check_grads(to_autograd(np.exp, ad=pullback), modes=["rev"], order=2)(z)

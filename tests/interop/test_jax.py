@@ -182,6 +182,15 @@ def test_captured_arrays():
     np.testing.assert_allclose(found, U)
 
 
+HISTORY = []
+
+
+def with_history(x):
+    if np.max(x) > 1.0:
+        HISTORY.append(x)
+    return x * 2.0
+
+
 def test_effects_are_refused():
     def printing(x):
         print(x)
@@ -193,6 +202,20 @@ def test_effects_are_refused():
         to_jax(np.random.normal)
     with pytest.raises(ValueError, match="'reverse' or 'forward'"):
         to_jax(np.sin, mode="both")
+
+
+def test_changes_of_what_is_captured_are_refused():
+    """In each call, and not in the first one alone."""
+    f = interop.to_jax(with_history, result=lambda x: x)
+    forward = interop.to_jax(with_history, mode="forward", result=lambda x: x)
+    total = jax.grad(lambda x: f(x).sum())
+    small, large = jnp.full(3, 0.5), jnp.full(3, 1.5)
+    for call in (
+        f, total, jax.jit(f), jax.jit(total), jax.vmap(f), lambda x: jax.jvp(forward, [x], [x]),
+    ):  # fmt: skip
+        jax.block_until_ready(call(small))
+        with pytest.raises(Exception, match="has effects: it changes a variable around it"):
+            jax.block_until_ready(call(large))
 
 
 def test_second_derivatives_need_an_ad():

@@ -313,6 +313,47 @@ def test_second_derivatives_need_an_ad():
     torch.testing.assert_close(x.grad, -torch.sin(x.detach()))
 
 
+def test_what_draws_random_numbers_has_first_derivatives_by_its_draw():
+    """Second ones, and tangents, would be by another draw: the function would be run again."""
+    rng = np.random.default_rng(0)
+    f = interop.to_torch(lambda x: rng.normal() * x**3)
+    x = tensor(np.array([0.5, 1.0]))
+    y = f(x)
+    (dx,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    torch.testing.assert_close(dx, 3 * y / x)
+    func, plain = torch.func, x.detach()
+    dx, y = func.grad_and_value(lambda x: f(x).sum())(plain)
+    torch.testing.assert_close(dx.sum(), y * 3 * (plain**2).sum() / (plain**3).sum())
+
+    def twice():
+        (dx,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+        return torch.autograd.grad(dx.sum(), x)
+
+    for run in (
+        twice,
+        lambda: func.jvp(f, (plain,), (plain,)),
+        lambda: func.hessian(lambda x: f(x).sum())(plain),
+        lambda: func.vmap(func.grad(f))(plain),
+    ):
+        with pytest.raises((TypeError, RuntimeError), match="has effects: it reads a Generator"):
+            run()
+
+
+def test_effects_of_a_call_happen_once():
+    seen = []
+
+    def noted(x):
+        seen.append(float(x[0]))
+        return np.sin(x)
+
+    exported = interop.to_torch(noted)
+    x = tensor(np.array([0.5, 1.0]))
+    for n in range(1, 4):  # recorded, then transformed
+        exported(x).sum().backward()
+        assert seen == [0.5] * n
+    torch.testing.assert_close(x.grad, 3 * torch.cos(x.detach()))
+
+
 def test_transforms_of_functions():
     def own(u, k):
         for _ in range(4):

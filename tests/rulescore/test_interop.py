@@ -148,8 +148,12 @@ def test_modules():
     with pytest.raises(AttributeError, match="not exported: nobody has a rule for it"):
         ExportedModule(interop, Differentiator(), lambda f: f).to_torch
     assert "sin" in dir(ExportedModule(math, Differentiator(), lambda f: f))
-    with pytest.raises(TypeError, match="has effects"):
-        Differentiator().accepts(random.random)
+    with pytest.raises(TypeError, match="has effects: it reads, writes or draws"):
+        Differentiator().repeatable(random.random, "Why")
+
+
+RNG, LINES, COUNTS, TABLE = np.random.default_rng(0), iter("ab"), {"calls": 0}, np.zeros(2)
+LOG, SEEN = [], {1}
 
 
 def test_effects_are_refused():
@@ -157,12 +161,114 @@ def test_effects_are_refused():
         print(x)
         return x
 
-    with pytest.raises(TypeError, match="calls `print`"):
-        BY_ENGINE.accepts(shown)
-    BY_ENGINE.accepts(np.sin)
-    for given in (np.random.normal, print, np.random.default_rng().normal):
+    def saved(x):
+        np.save("x.npy", x)
+        return x
+
+    def written(x):
+        x.tofile("x.bin")
+        return x
+
+    with pytest.raises(TypeError, match="has effects: it calls `print`"):
+        BY_ENGINE.repeatable(shown, "Why")
+    BY_ENGINE.repeatable(np.sin, "")
+    for f in (saved, written, lambda x: x * len(next(LINES)), lambda x: x * RNG.normal()):
         with pytest.raises(TypeError, match="has effects"):
-            Differentiator().accepts(given)
+            BY_ENGINE.repeatable(f, "Why")
+    for f in (
+        np.random.normal,
+        print,
+        RNG.normal,
+        lambda x: x * RNG.normal(),
+        lambda x: x * np.random.rand(),
+    ):
+        with pytest.raises(TypeError, match="has effects"):
+            Differentiator().repeatable(f, "Why")
+    Differentiator().repeatable(lambda x: np.sin(x) * len(LOG), "Why")
+
+
+def appends(x):
+    LOG.append(1)
+    return x
+
+
+def counts(x):
+    COUNTS["calls"] += 1
+    return x
+
+
+def fills(x):
+    TABLE[:] += 1.0
+    return x
+
+
+def adds(x):
+    SEEN.add(len(SEEN) + 1)
+    return x
+
+
+def has_attribute(x):
+    has_attribute.last = float(x)
+    return x
+
+
+class Counter:
+    calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return x
+
+    @classmethod
+    def of_class(cls, x):
+        cls.calls += 1
+        return x
+
+
+add = LOG.append
+
+
+@pytest.mark.parametrize(
+    "f",
+    [appends, counts, fills, adds, has_attribute, Counter(), Counter.of_class, lambda x: add(1)],
+)
+def test_changes_of_what_a_function_reads_are_told(f):
+    watch = BY_ENGINE.repeatable(f, "Why")
+    with pytest.raises(TypeError, match="has effects: it changes a variable around it"), watch(()):
+        f(2.0)
+
+
+def test_what_a_function_reads_or_writes_of_its_own_is_no_effect():
+    def works(x, settings):
+        own, table = [x], np.zeros(2)
+        own.append(len(LOG) + COUNTS["calls"])
+        table[0] = settings["scale"] * TABLE[1]
+        return own, table
+
+    settings = {"scale": 2.0}
+    with BY_ENGINE.repeatable(works, "Why")((LEAF, settings)):
+        works(2.0, settings)
+    watch = BY_ENGINE.repeatable(works, "Why")
+    with pytest.raises(TypeError, match="has effects"), watch((LEAF, settings)):
+        settings["scale"] = 3.0
+
+
+def test_derivatives_of_functions_with_effects_are_not_run_again():
+    """They would have another draw, or another state, than the value."""
+    drawn = Call(lambda x: RNG.normal() * x**3, (LEAF,), {}, BY_ENGINE)
+    counted = Call(lambda x: counts(x) ** 3 * COUNTS["calls"], (LEAF,), {}, BY_ENGINE)
+    for call in (drawn, counted):
+        structure, (y,), pull = call.pull([X], [True])
+        derivative = Derivative(call, structure, [True], [True], pull)
+        _, (dx,), again = derivative.pull([X, np.ones(3)], [True, False])
+        np.testing.assert_allclose(dx, 3 * y / X)  # the first one has the draw of the value
+        for run in (
+            lambda again=again: again([np.ones(3)]),
+            lambda call=call: Derivative(call, LEAF, [True], [True]).value([X, np.ones(3)]),
+            lambda call=call: Pushforward(call, [True]).value([X, np.ones(3)]),
+        ):
+            with pytest.raises(TypeError, match=r"has effects.* It is run again for this"):
+                run()
 
 
 def test_only_functions_are_exported():

@@ -4,17 +4,19 @@ What `rulescore.interop` does for functions with a rule, this does for all that 
 simulation that writes its arrays in place is a layer of a network in PyTorch.
 """
 
+import contextlib
 import functools
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rulescore import interop
 from rulescore.interop import Differentiator
-from zygote_lite._activity.effects import effect_of
+from rulescore.interop._differentiator import Watch, effectful
 from zygote_lite._interface.tangents import jvp
 from zygote_lite._interface.vjp import vjp, vjp_by
 from zygote_lite._ir.places import name_of
+from zygote_lite._tape.repeats import Surroundings
 
 At = tuple[int, tuple[Any, ...]]
 
@@ -72,9 +74,27 @@ class Engine(Differentiator):
         """Return whether a function can be exported: it has a rule, or Python code."""
         return super().knows(f) or isinstance(f, types.FunctionType)
 
-    def effect(self, f: Any) -> str | None:
-        """Return the effect that calling a function may have, in words, or `None`."""
-        return effect_of(f)[0]
+    def repeatable(self, f: Any, why: str) -> Watch:
+        """Return what watches calls of a function that may be repeated, or left out."""
+        around = Surroundings(f, ())
+        if around.effect is not None:
+            raise TypeError(effectful(f, around.effect, why))
+        return functools.partial(watched, f, around, why)
+
+
+@contextlib.contextmanager
+def watched(f: Any, around: Surroundings, why: str, structure: Any) -> Iterator[None]:
+    """Raise where a call of a function changes what it reads, or what it was given as it is.
+
+    Arguments:
+        f, around: the function, and the variables around it.
+        why: why a host may repeat the call, in words.
+        structure: that of its arguments.
+    """
+    before = around.now(structure)
+    yield
+    if not before.are_unchanged():
+        raise TypeError(effectful(f, "it changes a variable around it", why))
 
 
 BY_ENGINE = Engine()
@@ -146,6 +166,9 @@ def to_jax(f: Callable[..., Any], *, mode: str = "reverse", result: Any = None) 
     Arguments:
         f: any callable that `pullback` takes, of NumPy arrays, without side effects.
         mode, result: as for `rulescore.interop.to_jax`.
+
+    Raises `TypeError` if the function prints, draws random numbers, or has other side effects; a
+    call raises it if the function changes what it captures.
     """
     return interop.to_jax(f, ad=BY_ENGINE, mode=mode, result=result)
 

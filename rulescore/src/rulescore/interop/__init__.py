@@ -65,7 +65,8 @@ def to_jax(
             and `vmap` need it, except for NumPy's universal functions, and after a call outside of
             them with arguments of these shapes.
 
-    Raises `TypeError` if the function prints, draws random numbers, or has other side effects.
+    Raises `TypeError` if the function is known to print, to draw random numbers, or to have other
+    side effects. A function with a rule is what the author of the rule says.
     """
     from rulescore.interop._jax import JaxFunction
 

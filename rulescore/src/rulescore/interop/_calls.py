@@ -14,7 +14,7 @@ import numpy as np
 
 from rulescore._naming import describe, name_of
 from rulescore._project import sequence_like
-from rulescore.interop._differentiator import Back, Differentiator, Pull
+from rulescore.interop._differentiator import Back, Differentiator, Pull, Watch
 from rulescore.interop._trees import LEAF, flatten, leaves_like, places_in, rebuild
 
 
@@ -102,6 +102,56 @@ class Call:
 
     def plain(self) -> "Call | None":
         """Return it as a call of one function; `None` where there is none."""
+        return self
+
+    def again(self) -> "Call":
+        """Return it as a call that is run once more. Raises `TypeError` if that has effects."""
+        return Repeated(self, self.watch)
+
+    @property
+    def watch(self) -> Watch:
+        """What watches a call that is run once more, likewise."""
+        return self.differentiator.repeatable(self.f, "It is run again for this derivative")
+
+
+class Repeated(Call):
+    """A call that may be run more than once, or left out, because its function has no effects.
+
+    Arguments:
+        call: the call.
+        watch: what `Differentiator.repeatable` gives for its function.
+    """
+
+    __slots__ = ("_watch",)
+
+    def __init__(self, call: Call, watch: Watch) -> None:
+        super().__init__(call.f, call.structure, call.options, call.differentiator)
+        self._watch = watch
+
+    @property
+    def watch(self) -> Watch:
+        """What watches a call, to tell that the variables around it stay as they are."""
+        return self._watch
+
+    def value(self, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return the structure of the value, and its leaves."""
+        with self.watch(self.structure):
+            return super().value(arrays)
+
+    def pull(self, arrays: Sequence[Any], needed: Sequence[bool]) -> tuple[Any, list[Any], Pull]:
+        """Return the same, and the pullback."""
+        with self.watch(self.structure):
+            return super().pull(arrays, needed)
+
+    def push(
+        self, arrays: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, list[Any], list[Any]]:
+        """Return the structure of the value, its leaves and their tangents."""
+        with self.watch(self.structure):
+            return super().push(arrays, tangents)
+
+    def again(self) -> "Call":
+        """Return it as a call that is run once more: itself."""
         return self
 
 

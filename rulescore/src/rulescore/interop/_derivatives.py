@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from rulescore._errors import Fault
-from rulescore.interop._calls import Call, cotangent_of
-from rulescore.interop._differentiator import Pull
+from rulescore.interop._calls import Call, Repeated, cotangent_of
+from rulescore.interop._differentiator import Pull, Watch
 from rulescore.interop._trees import LEAF, places_in, rebuild
 
 
@@ -54,7 +54,7 @@ class Derivative(Call):
         given, dys = self.split(arrays)
         pull = self.known
         if pull is None:
-            _, _, pull = self.inner.pull(given, self.needed)
+            _, _, pull = self.inner.again().pull(given, self.needed)
         found = pull(dys)
         return self.form, [
             zeros(x) if dx is None else np.asarray(dx)
@@ -96,13 +96,23 @@ class Derivative(Call):
 
     def required(self) -> Call:
         """Return it as a call of one function. Raises where nobody differentiates that."""
+        watch = self.watch
         call = self.plain()
         if call is None:
             raise Fault.EXPORT(
                 f"{self.name} is exported by its rule, which is differentiated once: give `ad=`, "
                 "an AD such as `zygote_lite.pullback`, for second derivatives"
             )
-        return call
+        return Repeated(call, watch)
+
+    def again(self) -> Call:
+        """Return itself: its value is known, or watched where the function is run for it."""
+        return self
+
+    @property
+    def watch(self) -> Watch:
+        """What watches a call that is run once more. Raises `TypeError` if that has effects."""
+        return self.inner.watch
 
     def plain(self) -> Call | None:
         """Return it as a call of one function; `None` where nobody differentiates that."""
@@ -143,7 +153,7 @@ class Pushforward(Derivative):
 
     def value(self, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Return for each leaf of the value that there is a tangent, and these."""
-        self.of, leaves, found = self.inner.push(*self.split(arrays))
+        self.of, leaves, found = self.inner.again().push(*self.split(arrays))
         each = [zeros(y) if dy is None else dy for y, dy in zip(leaves, found, strict=True)]
         return (LEAF,) * len(each), list(map(np.asarray, each))
 

@@ -3,9 +3,13 @@
 An AD may have a `Differentiator` of its own. This one asks the rules first.
 """
 
+import builtins
+import contextlib
 import functools
+import inspect
 import random
 from collections.abc import Callable, Sequence
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,7 @@ Pull = Callable[[Any], Sequence[Any]]
 Back = Callable[[Any], tuple[Any, ...]]
 FunctionAndCall = tuple[Any, tuple[Any, ...], dict[str, Any]]
 AD = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
+Watch = Callable[[Any], contextlib.AbstractContextManager[Any]]
 _CALLED = (print, input, open)
 _ACTING = ("random", "time", "secrets", "os", "sys", "numpy.random")
 _HOLDERS = (np.random.Generator, np.random.RandomState, random.Random)
@@ -130,21 +135,53 @@ class Differentiator:
         """Return whether a function can be exported, for some types of arguments."""
         return any(rule.kind not in ("forward", "batched") for rule in rules_of(f))
 
-    def accepts(self, f: Any) -> None:
-        """Raise where calls of a function may not be repeated or left out: it has effects."""
+    def repeatable(self, f: Any, why: str) -> Watch:
+        """Return what watches calls of a function that may be repeated, or left out.
+
+        Arguments:
+            f: the function.
+            why: why a host does so, in words.
+
+        It takes the structure of the arguments, and returns a context for the call, which raises
+        `TypeError` if that has changed variables around it. Raises `TypeError` itself where the
+        function is known to have effects.
+        """
         effect = self.effect(f)
         if effect is not None:
-            raise TypeError(
-                f"{name_of(f)} cannot be exported, because {effect}: calls of a function of JAX "
-                "are repeated and left out"
-            )
+            raise TypeError(effectful(f, effect, why))
+        return contextlib.nullcontext
 
     def effect(self, f: Any) -> str | None:
         """Return the effect that calling a function may have, in words, or `None`."""
-        owner = getattr(f, "__self__", None)
-        module = getattr(f, "__module__", None) or getattr(owner, "__name__", None)
-        acts = isinstance(owner, _HOLDERS) or module in _ACTING or any(f is g for g in _CALLED)
-        return "it has effects" if acts else None
+        for x in [f] if self.knows(f) else [f, *_named_by(f)]:
+            owner = getattr(x, "__self__", None)
+            module = getattr(x, "__module__", None) or getattr(owner, "__name__", None)
+            if isinstance(x, _HOLDERS):
+                return f"it reads a {type(x).__name__}"
+            if isinstance(owner, _HOLDERS) or module in _ACTING or any(x is g for g in _CALLED):
+                return "it reads, writes or draws" if x is f else f"it calls `{name_of(x)}`"
+        return None
+
+
+def _named_by(f: Any) -> list[Any]:
+    """Return what the code of a function names, in modules too, and captures."""
+    if not isinstance(f, FunctionType):
+        return []
+    names = {*f.__code__.co_names}
+    found = [f.__globals__.get(name, getattr(builtins, name, None)) for name in names]
+    for x in found:  # to which are added, as behind `np` is `np.random`
+        if isinstance(x, ModuleType):
+            held = [vars(x)[name] for name in names & vars(x).keys()]
+            found += [y for y in held if not any(y is z for z in found)]
+    return [*found, *inspect.getclosurevars(f).nonlocals.values()]
+
+
+def effectful(f: Any, effect: str, why: str) -> str:
+    """Return the words for a function with an effect, whose calls a host repeats."""
+    return (
+        f"{name_of(f)} has effects: {effect}. {why}: do that outside of it, and pass what it gives "
+        "as an argument"
+    )
 
 
 def without_rule(f: Any, xs: tuple[Any, ...]) -> RuleError:

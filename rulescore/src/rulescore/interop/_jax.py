@@ -16,7 +16,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from rulescore._naming import name_of
 from rulescore._table import find_rule
-from rulescore.interop._calls import Call, owned
+from rulescore.interop._calls import Call, Repeated, owned
 from rulescore.interop._derivatives import Derivative, Pushforward
 from rulescore.interop._differentiator import Differentiator, Pull
 from rulescore.interop._functions import ExportedFunction
@@ -25,6 +25,7 @@ from rulescore.interop._trees import LEAF, flatten, rebuild, same
 Tracer = jax.core.Tracer
 Shapes = tuple[Any, list[Any]]
 _MOST_KNOWN = 1024
+_WHY = "JAX repeats calls, and leaves them out"
 
 
 class JaxFunction(ExportedFunction):
@@ -39,8 +40,8 @@ class JaxFunction(ExportedFunction):
     def __init__(self, f: Any, differentiator: Differentiator, mode: str, result: Any) -> None:
         if mode not in ("reverse", "forward"):
             raise ValueError(f"`mode` is 'reverse' or 'forward', and not {mode!r}")
-        differentiator.accepts(f)
         super().__init__(f, differentiator)
+        self.watch = differentiator.repeatable(f, _WHY)
         self.mode, self.result = mode, result
         self.known: dict[Any, list[tuple[Any, Any, Shapes]]] = {}
 
@@ -49,7 +50,7 @@ class JaxFunction(ExportedFunction):
         f, xs, options = self.without_keywords(xs, options, is_leaf, _as_constant)
         leaves: list[Any] = []
         structure: Any = flatten(xs, is_leaf, leaves)
-        call = Call(f, structure, options, self.differentiator)
+        call = Repeated(Call(f, structure, options, self.differentiator), self.watch)
         made = Bound(call, self.mode, self.shapes_of(call), self.note(call))(leaves)
         return made[1][0] if made[0] is LEAF else rebuild(made[0], iter(made[1]))
 

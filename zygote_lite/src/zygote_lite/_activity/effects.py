@@ -29,9 +29,11 @@ from zygote_lite._cotangents.kinds import OBJECT, TUPLE, VALUE, entries_of, kind
 from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.places import is_installed, is_library
 
-_CALLED = {print, input, open, exec, eval, breakpoint}
-_ACTING = {"random", "time", "secrets", "os", "subprocess", "socket", "logging",
+_CALLED = {id(f) for f in (print, input, open, exec, eval, breakpoint, globals,
+                           np.save, np.savez, np.savez_compressed, np.savetxt)}  # fmt: skip
+_ACTING = {"random", "time", "secrets", "os", "subprocess", "socket", "logging", "shutil",
             "numpy.random"}  # fmt: skip
+_WRITES_FILES = {"tofile", "write_bytes", "write_text"}  # methods, of arrays and of paths
 _HOLDERS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
             io.IOBase)  # fmt: skip
 BUFFERS = (np.ndarray, bytearray, array.array)
@@ -68,13 +70,17 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
             path = x.__code__.co_filename
             if is_library(path) or (is_installed(path) and rules_of(x)):
                 continue
-            assigned, names = _deeds_of(x.__code__)
-            if assigned is not None:
-                return f"{x.__qualname__} assigns the outer variable `{assigned}`", read
+            deed, names = _deeds_of(x.__code__)
+            if deed is not None:
+                return f"{x.__qualname__} {deed}", read
             named |= names
             around = [*held_beside(x), *_named_by(x, names)]
             stack += around
             read += [y for y in around if kind_of(y) >= TUPLE or isinstance(y, BUFFERS)]
+        elif isinstance(x, types.BuiltinMethodType):
+            if not isinstance(x.__self__, types.ModuleType):  # as `found.append` has `found`
+                stack.append(x.__self__)
+                read.append(x.__self__)
         elif isinstance(x, types.CellType):
             stack += [value for _, value in entries_of(x)]
         elif isinstance(x, types.MethodType | functools.partial):
@@ -143,7 +149,7 @@ def _effect_itself(x: Any) -> str | None:
         and module in _ACTING
         and x not in _HARMLESS
     )
-    if is_effect or (kind_of(x) < TUPLE and any(x is f for f in _CALLED)):
+    if is_effect or id(x) in _CALLED:
         return f"it calls `{getattr(x, '__qualname__', x)}`"
     return None
 
@@ -171,7 +177,7 @@ def _imports_of(code: types.CodeType) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def _deeds_of(code: types.CodeType) -> tuple[str | None, frozenset[str]]:
-    """Return an outer variable that code assigns, if any, and all names that it reads by."""
+    """Return what code does by itself to what is around it, if anything, and all names in it."""
     names = set[str]()
     for part in codes_in(code):
         names.update(part.co_names)
@@ -180,5 +186,6 @@ def _deeds_of(code: types.CodeType) -> tuple[str | None, frozenset[str]]:
                 step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval in code.co_freevars
             )
             if outer or step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                return str(step.argval), frozenset()
-    return None, frozenset(names)
+                return f"assigns the outer variable `{step.argval}`", frozenset()
+    writes = min(names & _WRITES_FILES, default=None)
+    return writes and f"calls `{writes}`, which writes a file", frozenset(names)

@@ -1,5 +1,6 @@
 """Functions that are run again: what a second run would repeat, and what the first has changed."""
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +18,16 @@ class Surroundings:
     def __init__(self, f: Any, xs: tuple[Any, ...]) -> None:
         self.effect, read = effect_of(f, *xs)
         self.values = (f, *xs, *read)
+        self._note()
+
+    def now(self, *more: Any) -> "Surroundings":
+        """Return the same variables with what they hold now, and more values."""
+        found = copy.copy(self)
+        found.values += more
+        found._note()
+        return found
+
+    def _note(self) -> None:
         self._contents = contents_of(self.values, whole=True)
         self._attributes = _attributes_of(self.values)
 
