@@ -144,6 +144,10 @@ def packages(session):
     session.install(*wheels.values(), f"{own}[all,demo]")
     with session.chdir(built):  # away from the sources
         session.run("zygote-lite", "moons", "--epochs", "2", "--out", "moons.png")
+        for package, code in (("zygote_lite", "ZL012"), ("rulescore", "RC011")):
+            page = session.run("python", "-m", package, "error", code, silent=True)
+            if not str(page).startswith(f"# {code}: "):
+                session.error(f"the wheel of {package} has no page of {code}")
     session.install("pytest>=9", "pytest-xdist", "hypothesis")
     ask_which_rules_answer(session, MATRIX["all"])
     session.run("pytest", "tests/zygote_lite/promises")
