@@ -19,6 +19,7 @@ from rulescore._forward import frule
 from rulescore._naming import describe, name_of
 from rulescore._rule import Pullback
 from rulescore._table import rrule, rules_of
+from rulescore.faults import an
 from rulescore.interop._trees import Place, constants, entry_at
 
 Pull = Callable[[Any], Sequence[Any]]
@@ -157,7 +158,7 @@ class Differentiator:
             owner = getattr(x, "__self__", None)
             module = getattr(x, "__module__", None) or getattr(owner, "__name__", None)
             if isinstance(x, _HOLDERS):
-                return f"it reads a {type(x).__name__}"
+                return f"it reads {an(type(x).__name__)}"
             if isinstance(owner, _HOLDERS) or module in _ACTING or any(x is g for g in _CALLED):
                 return "it reads, writes or draws" if x is f else f"it calls `{name_of(x)}`"
         return None
