@@ -1059,6 +1059,27 @@ def errors_of_python(x):
         return total * len(str(error))
 
 
+@works("`del` of a variable that functions share", (0.7,))
+def shared_variable_deleted(x):
+    y = x * x
+
+    def take():
+        nonlocal y
+        taken = y
+        del y
+        return taken
+
+    total = take()
+    try:
+        total = total + take()
+    except NameError as error:
+        y = total * len(str(error))
+    total = total * take()
+    y = total
+    del y
+    return total
+
+
 @works("a variable `_`: a loop's, unpacked, read after writes", (1.3,), (-0.4,))
 def underscore(x):
     s = 0.0

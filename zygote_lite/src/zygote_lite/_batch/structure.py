@@ -165,7 +165,7 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     return run.own(y) if type(y) in (list, dict) else run.traced(y, node)
 
 
-@_of(intrinsics.write_cell)
+@_of(intrinsics.write_cell, intrinsics.delete_cell)
 def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     if id(xs[0]) not in run.cells:
         raise NotBatched(f"{where()}: an outer variable is assigned")

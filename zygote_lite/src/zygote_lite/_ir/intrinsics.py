@@ -165,6 +165,12 @@ def write_cell(cell: Any, value: Any, /) -> None:
     cell.cell_contents = value
 
 
+def delete_cell(cell: Any, name: str, is_own: bool, /) -> None:
+    """Take the value of a variable that functions share away, as `del` does."""
+    read_cell(cell, name, is_own)  # which raises where there is none
+    del cell.cell_contents
+
+
 # -- with --------------------------------------------------------------------------------------
 
 
@@ -278,9 +284,9 @@ def note_class(cls: Any, names: tuple[Any, ...], held: dict[str, Any], /, *value
 
 _FUNCTIONS = (
     apply, build_dict, build_list, build_set, build_slice, build_tuple,
-    class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
-    join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest, matches_class,
-    matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults,
+    class_parts, delete_cell, enter_context, exit_context, format_value, invoke, join_arguments,
+    join_dict, join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest,
+    matches_class, matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults,
     unpack, value_returned, write_cell, write_global,
 )  # fmt: skip
 _BUILTINS = (

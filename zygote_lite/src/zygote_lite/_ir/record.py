@@ -144,11 +144,15 @@ class _Recorder:
         if not isinstance(atom, ir.Name) or atom.id not in self.cells:
             return atom
         value = self.function.fresh(atom.id.strip("_") + "_now")
-        is_own = atom.id not in self.function.captured
         self.companion(value)
-        cell: list[ir.Atom] = [ir.Name(self.cells[atom.id]), ir.Const(atom.id), ir.Const(is_own)]
-        out.append(self.call(origin, "read_cell", cell, [NOTHING] * 3, value))
+        out.append(self.of_cell(origin, "read_cell", atom.id, value))
         return ir.Name(value)
+
+    def of_cell(self, origin: ast.AST, path: str, name: str, target: str = "") -> ir.Statement:
+        """Return the call that reads or deletes a shared variable."""
+        is_own = name not in self.function.captured
+        operands: list[ir.Atom] = [ir.Name(self.cells[name]), ir.Const(name), ir.Const(is_own)]
+        return self.call(origin, path, operands, [NOTHING] * 3, target)
 
     def truth(self, origin: ast.AST, test: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
         """Return an atom for the truth of a value, whose class may have a say in it."""
@@ -270,6 +274,8 @@ class _Recorder:
                 pair = [value, self.node(value)]
                 out.append(ir.Track(origin, [target, companion], pair, yields=True))
                 out += then
+            case ir.Delete(origin, name) if name in self.cells:
+                out.append(self.of_cell(origin, "delete_cell", name))
             case ir.Delete(origin, name) if name in self.class_names:
                 out += [s, ir.Track(origin, [self.companion(name)], [NOTHING])]
             case ir.Break() | ir.Continue() | ir.Delete():

@@ -29,6 +29,7 @@ from zygote_lite._ir.intrinsics import (
     build_set,
     build_slice,
     build_tuple,
+    delete_cell,
     join_dict,
     join_list,
     join_tuple,
@@ -298,6 +299,12 @@ def _(nodes: Nodes, cell: Any, value: Any) -> ValueAndPullback:
         return None, None, slots_of(cell).pop("cell_contents", None)
 
     return None, UndoOnly(write_cell_back)
+
+
+@handlers.structural(delete_cell)
+def _(nodes: Nodes, cell: Any, name: str, is_own: bool) -> ValueAndPullback:
+    delete_cell(cell, name, is_own)
+    return None, no_pullback(4)
 
 
 # -- subscripts: an entry of a tuple, a list or a dict is read, written or deleted ---------------
