@@ -39,12 +39,16 @@ def sgd(
     """Return a model after a step of gradient descent, and the state for the next step.
 
     Arguments:
-        model, gradient: a tree, and its gradient.
+        model: a tree.
+        gradient: its gradient, as `grad` returns it.
         state: what the last step returned; `None` for the first step.
         rate: the length of a step.
         momentum: the share of the last step that is added: `v = momentum * v + gradient`.
         weight_decay: how much each step shrinks the numbers, times `rate`.
         frozen: names of fields and keys, or paths, that stay as they are.
+
+    The numbers keep their shapes and their precision. Raises `ValueError` if the gradient does not
+    have the structure and the shapes of the model.
     """
 
     def step(x: Any, d: Any, velocity: Any) -> tuple[Any, Any]:
@@ -71,7 +75,8 @@ def adam(
     """Return a model after a step of Adam, and the state for the next step.
 
     Arguments:
-        model, gradient: a tree, and its gradient.
+        model: a tree.
+        gradient: its gradient, as `grad` returns it.
         state: what the last step returned; `None` for the first step.
         rate: the length of a step.
         decay: the factors by which the running means of the gradient, and of its square, decay.
@@ -79,6 +84,9 @@ def adam(
         weight_decay: how much each step shrinks the numbers, times `rate`, apart from the gradient
             (AdamW).
         frozen: names of fields and keys, or paths, that stay as they are.
+
+    The numbers keep their shapes and their precision. Raises `ValueError` if the gradient does not
+    have the structure and the shapes of the model.
     """
     count, moments = state or (0, None)
     count += 1
