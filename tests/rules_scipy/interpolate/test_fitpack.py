@@ -29,8 +29,8 @@ def called(made, **options):
     return np.sum(W * made(AT, **options) ** 2)
 
 
-def along(points, u=None, k=3):
-    tck, at = si.splprep(points, u=u, s=0, k=k)
+def along(points, u=None, k=3, per=0):
+    tck, at = si.splprep(points, u=u, s=0, k=k, per=per)
     x, y = si.splev([0.2, 0.7], tck)
     return np.sum(W[:2] * x * y**2) + np.sum(at**2)
 
@@ -47,6 +47,9 @@ CASES = {
     "splrep, knots": (lambda t: at(si.splrep(X, Y, t=t)), INNER),
     "splrep, weights": (lambda w: at(si.splrep(X, Y, w, t=INNER)), 1 + Y),
     "splrep, its places": (lambda x: at(si.splrep(x, Y, xb=-0.1, xe=3.5, t=INNER)), X),
+    **{f"splrep, periodic, {k}": (lambda x, k=k: at(si.splrep(x, Y, k=k, s=0, per=1)), X)
+       for k in (2, 3)},
+    "splrep, periodic, values": (lambda y: at(si.splrep(X, y, per=True)), Y),
     "splev, zeros": (lambda t: at((t, Y, 3), ext=1), KNOTS),
     "splev, held": (lambda t: at((t, Y, 3), ext=3), KNOTS),
     "splev, of a spline": (lambda c: at(si.BSpline(KNOTS, c, 3), der=1), Y),
@@ -61,6 +64,10 @@ CASES = {
     "curve": (along, np.stack([X, Y])),
     "curve, degree 2": (lambda p: along([p[0], p[1]], k=2), np.stack([X, Y])),
     "curve, its parameter": (lambda u: along([X, Y], u), X / 3.3),
+    **{f"closed curve, {k}": (lambda p, k=k: along(
+        np.concatenate([p, p[:, :1]], 1), k=k, per=1), np.stack([X, Y])) for k in (2, 3)},
+    "closed curve, its parameter": (lambda u: along(
+        [np.append(X, X[0]), np.append(Y, Y[0])], u, per=1), np.append(X, 4.1) / 4.1),
     "interpolated": (lambda x: called(si.InterpolatedUnivariateSpline(x, Y)), X),
     "interpolated, degree 2": (lambda x: called(si.InterpolatedUnivariateSpline(x, Y, k=2)), X),
     "interpolated, held": (lambda x: called(si.InterpolatedUnivariateSpline(x, Y, ext=3)), X),
@@ -100,7 +107,9 @@ def test_curves_of_several_coordinates():
 REFUSED = {
     "smoothing": lambda y: si.splev(1.0, si.splrep(X, y, s=0.1)),
     "weights": lambda y: si.splev(1.0, si.splrep(X, y, 1 + X)),
-    "periods": lambda y: si.splev(1.0, si.splrep(X, np.concatenate([y[:-1], y[:1]]), per=1)),
+    "periods that smooth": lambda y: si.splev(1.0, si.splrep(X, y, s=0.1, per=1)),
+    "periods of knots": lambda y: si.splev(1.0, si.splrep(X, y, t=INNER, per=1)),
+    "a curve that is open": lambda y: si.splprep([X, y], s=0, per=1)[1][2],
     "smoothing by default": lambda y: si.UnivariateSpline(X, y)(1.0),
     "residual": lambda y: si.InterpolatedUnivariateSpline(X, y).get_residual(),
 }
@@ -108,5 +117,5 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_smooths_is_refused(name):
-    with pytest.raises(NoRuleError, match=r"s=0|only knots"):
+    with pytest.raises(NoRuleError, match=r"s=0|only knots|knots of a period|these two are equal"):
         gradient(REFUSED[name], Y)

@@ -13,8 +13,10 @@ from rules_scipy.shared.interpolation.bsplines import Basis
 from rules_scipy.shared.interpolation.instances import added
 from rules_scipy.shared.interpolation.interpolating import (
     not_a_knot,
+    periodic,
     pull_fit,
     pull_interpolation,
+    pull_periodic,
     with_ends,
 )
 from rules_scipy.shared.solvers import entries_of, name_of, solver
@@ -201,6 +203,19 @@ class Data:
         return found
 
 
+class PeriodicData(Data):
+    """Pull the cotangents of a periodic spline back: its knots are places, moved by periods."""
+
+    def pulled(self, dt, dc):
+        """Return the cotangents by name."""
+        x = np.ravel(np.asarray(self.given["x"], float))
+        dc = np.zeros(len(self.c)) if dc is None else dc[: len(self.c)]
+        dy, dx, dknots = pull_periodic(self.t, self.k, self.c, x, dc[:, None])
+        dknots = dknots if dt is None else dknots + dt
+        dx = dx + periodic(len(x), self.k).pull(dknots, len(x))
+        return {"x": like(dx, self.given["x"]), "y": like(dy, self.given["y"])}
+
+
 def like(dx, x):
     """Return the cotangent of an argument that SciPy reads as a vector."""
     return project(np.reshape(dx, np.shape(x)), x)
@@ -211,10 +226,15 @@ def _(made, given):
     s = given["s"]
     s = (0.0 if given["w"] is None else None) if s is None else s
     fits = given["t"] is not None
-    if given["per"] or given["task"] == 1 or not (fits or s == 0):
-        raise NotImplementedError(f"scipy.interpolate.splrep {SMOOTHS}, and is not periodic")
+    if given["task"] == 1 or not (fits or s == 0):
+        raise NotImplementedError(f"scipy.interpolate.splrep {SMOOTHS}")
     t, c, k = made[0] if given["full_output"] else made
-    data = Data(given, t, c, k, (given["xb"], given["xe"]), fits)
+    if given["per"]:
+        if fits:
+            raise NotImplementedError("scipy.interpolate.splrep has no rule for knots of a period")
+        data = PeriodicData(given, t, c, k, (), fits)
+    else:
+        data = Data(given, t, c, k, (given["xb"], given["xe"]), fits)
 
     def pullback(dmade):
         (dtck,) = entries_of(dmade, si.splrep, True, (0,)) if given["full_output"] else [dmade]
@@ -223,17 +243,23 @@ def _(made, given):
     return pullback
 
 
-@solver(rule, _fitpack_impl.splprep, by=("x", "u"), with_ad=False)
-def _(made, given):
-    if given["s"] != 0 or given["t"] is not None or given["task"] or given["per"]:
+@solver(rule, _fitpack_impl.splprep, by=("x", "u"), with_ad=False, whole=True)
+def _(_, given):
+    if given["s"] != 0 or given["t"] is not None or given["task"]:
         raise NotImplementedError(
-            "scipy.interpolate.splprep has a rule for curves that interpolate (s=0), and are not "
-            "periodic"
+            "scipy.interpolate.splprep has a rule for curves that interpolate (s=0)"
         )
     if given["ub"] is not None or given["ue"] is not None:
         raise NotImplementedError("scipy.interpolate.splprep has a rule without ub and ue")
+    x = np.transpose(given["x"])
+    if given["per"] and np.any(x[0] != x[-1]):
+        raise NotImplementedError(
+            "scipy.interpolate.splprep writes the first point of a periodic curve to the last one: "
+            "give points of which these two are equal"
+        )
+    made = _fitpack_impl.splprep(**given)
     (t, c, k), u = made[0] if given["full_output"] else made
-    x, c = np.transpose(given["x"]), np.transpose(c)
+    c = np.transpose(c)
 
     def pullback(dmade):
         if given["full_output"]:
@@ -241,16 +267,23 @@ def _(made, given):
         dtck, du = (None, None) if dmade is None else dmade
         dt, dc, _ = (None, None, None) if dtck is None else dtck
         dc = [None] * c.shape[1] if dc is None else dc
-        columns = [np.zeros(len(c)) if d is None else d[: len(c)] for d in dc]
-        dvalues, _, _, dplaces, dknots = pull_interpolation(t, k, c, u, np.stack(columns, axis=1))
+        dc = np.stack([np.zeros(len(c)) if d is None else d[: len(c)] for d in dc], axis=1)
+        if given["per"]:
+            knots = periodic(len(u), k)
+            dvalues, dplaces, dknots = pull_periodic(t, k, c, u, dc)
+        else:
+            knots = not_a_knot(len(u), k)
+            dvalues, _, _, dplaces, dknots = pull_interpolation(t, k, c, u, dc)
         dknots = dknots if dt is None else dknots + dt
-        dplaces = dplaces + not_a_knot(len(u), k).pull(dknots, len(u))
+        dplaces = dplaces + knots.pull(dknots, len(u))
         dplaces = dplaces if du is None else dplaces + du
         if given["u"] is None:
             dvalues = dvalues + of_lengths(x, u, dplaces)
+        if given["per"]:  # SciPy reads the first point in the place of the last
+            dvalues = with_ends(dvalues, dvalues[-1], -dvalues[-1])
         return {"x": project(dvalues.T, given["x"]), "u": like_or_none(dplaces, given["u"])}
 
-    return pullback
+    return made, pullback
 
 
 def of_lengths(x, u, du):

@@ -1,7 +1,7 @@
 """The routines of LAPACK that libraries call directly, by their wrappers."""
 
 import numpy as np
-from scipy.linalg import LinAlgError, lapack
+from scipy.linalg import LinAlgError, eigh, lapack
 
 from rules_scipy.linalg.factorizations import (
     cholesky_cotangent,
@@ -10,7 +10,7 @@ from rules_scipy.linalg.factorizations import (
     packed_cotangent,
     packed_lu_cotangent,
 )
-from rules_scipy.linalg.spectra import hermitian_cotangents, whole_spectrum
+from rules_scipy.linalg.spectra import among_all, hermitian_cotangents
 from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
@@ -305,20 +305,11 @@ def declare_spectrum(f, name, dtype):
             dv = None if dv is None else dv[:, :count]
             matrix = columns(a, dtype)
             if v is None or count < len(matrix):
-                w, v, at = whole_spectrum(matrix, None, bool(lower), w, v)
-                dw, dv = spread(dw, at, w), spread(dv, at, v)
+                whole = eigh(matrix, lower=bool(lower))
+                w, v, dw, dv = among_all(*whole, w, v, dw, dv)
             return (project(of_hermitian(hermitian_cotangents(w, v, dw, dv)[0], lower), a),)
 
         return y, pullback
-
-
-def spread(d, at, whole):
-    """Return a cotangent of some entries as one of all."""
-    if d is None:
-        return None
-    found = np.zeros_like(whole)
-    found[..., at] = d
-    return found
 
 
 for names, declare in (

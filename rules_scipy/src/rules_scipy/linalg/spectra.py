@@ -39,14 +39,22 @@ def hermitian_cotangents(w, v, dw, dv):
     return v @ inner @ adjoint(v), -v @ rest @ adjoint(v)
 
 
-def whole_spectrum(a, b, lower, w, v):
-    """Return all eigenvalues and vectors, the known ones as they are, and where they stand."""
-    every, vectors = sl.eigh(a, b, lower=lower)
-    at = np.argmin(np.abs(every[:, None] - w), axis=0) if len(w) else np.zeros(0, int)
-    at = at[0] + np.arange(len(w)) if len(w) else at
+def among_all(every, vectors, w, v, dw, dv):
+    """Return all eigenvalues and vectors and their cotangents, from those of some, in order.
+
+    The vectors that are known stay as they are.
+    """
+    at = np.arange(len(w))
+    if len(w):
+        at += np.argmin(np.abs(every - w[0]))
     if v is not None:
         vectors[:, at] = v
-    return every, vectors, at
+    dw_of_all, dv_of_all = np.zeros_like(every), None
+    dw_of_all[at] = 0.0 if dw is None else dw
+    if dv is not None:
+        dv_of_all = np.zeros_like(vectors)
+        dv_of_all[:, at] = dv
+    return every, vectors, dw_of_all, dv_of_all
 
 
 def eigh_pullback(a, b, y, lower, of_values):
@@ -56,15 +64,8 @@ def eigh_pullback(a, b, y, lower, of_values):
         (w, v), (dw, dv) = ((y, None), (dy, None)) if of_values else (y, dy)
         if dw is None and dv is None:
             return None, None
-        size = np.shape(a)[-1]
-        if v is None or w.shape[-1] != size:
-            w, v, at = whole_spectrum(a, b, lower, w, v)
-            dw, short_dw, dv, short_dv = np.zeros_like(w), dw, np.zeros_like(v), dv
-            dw[at] = 0.0 if short_dw is None else short_dw
-            if short_dv is None:
-                dv = None
-            else:
-                dv[:, at] = short_dv
+        if v is None or w.shape[-1] != np.shape(a)[-1]:
+            w, v, dw, dv = among_all(*sl.eigh(a, b, lower=lower), w, v, dw, dv)
         return hermitian_cotangents(w, v, dw, dv)
 
     return cotangents
@@ -129,15 +130,28 @@ def _(a: ArrayLike, b: ArrayLike, *, lower=True, **options):
     return of_two_matrices(sl.eigvalsh, a, b, lower, True, **without_overwriting(**options))
 
 
-def of_bands(w, v, dw, dv):
-    """Return the cotangent of the whole matrix that bands stand for."""
+def of_bands(spectrum, y, dy, of_values):
+    """Return the cotangent of the whole matrix that bands stand for.
+
+    Arguments:
+        spectrum: what gives all its eigenvalues and vectors.
+        y, dy: eigenvalues, and vectors unless they are `of_values` alone, and their cotangents.
+    """
+    (w, v), (dw, dv) = ((y, None), (dy, None)) if of_values else (y, dy)
+    if v is None or len(w) != len(v):
+        w, v, dw, dv = among_all(*spectrum(), w, v, dw, dv)
     return hermitian_cotangents(w, v, dw, dv)[0]
 
 
-def everything(select):
-    """Refuse a choice of eigenvalues."""
-    if select not in ("a", 0, "all"):
-        raise NotImplementedError("eigenvalues of bands have a rule for all of them: select='a'")
+def bands_pullback(a_band, lower, y, of_values):
+    """Return the pullback of `eig_banded` and `eigvals_banded`."""
+
+    def pullback(dy):
+        da = of_bands(lambda: sl.eigh(hermitian_from_bands(a_band, lower)), y, dy, of_values)
+        da = of_hermitian(da, lower)
+        return (project(bands_of(da, np.shape(a_band)[0], lower), a_band),)
+
+    return pullback
 
 
 @rule(sl.eig_banded)
@@ -149,37 +163,46 @@ def _(
     overwrite_a_band=False,
     *,
     select="a",
+    select_range=None,
+    max_ev=0,
     check_finite=True,
 ):
-    everything(select)
-    y = sl.eig_banded(a_band, lower, eigvals_only, check_finite=check_finite)
-
-    def pullback(dy):
-        w, v = sl.eigh(hermitian_from_bands(a_band, lower)) if eigvals_only else y
-        dw, dv = (dy, None) if eigvals_only else dy
-        da = of_hermitian(of_bands(w, v, dw, dv), lower)
-        return (project(bands_of(da, np.shape(a_band)[0], lower), a_band),)
-
-    return y, pullback
+    y = sl.eig_banded(
+        a_band, lower, eigvals_only, False, select, select_range, max_ev, check_finite
+    )
+    return y, bands_pullback(a_band, lower, y, eigvals_only)
 
 
 @rule(sl.eigvals_banded)
 @stacked(sl.eigvals_banded, 2)
-def _(a_band: ArrayLike, lower=False, overwrite_a_band=False, *, select="a", check_finite=True):
-    everything(select)
+def _(
+    a_band: ArrayLike,
+    lower=False,
+    overwrite_a_band=False,
+    *,
+    select="a",
+    select_range=None,
+    check_finite=True,
+):
+    y = sl.eigvals_banded(a_band, lower, False, select, select_range, check_finite)
+    return y, bands_pullback(a_band, lower, y, True)
 
-    def pullback(dy):
-        w, v = sl.eigh(hermitian_from_bands(a_band, lower))
-        da = of_hermitian(of_bands(w, v, dy, None), lower)
-        return (project(bands_of(da, np.shape(a_band)[0], lower), a_band),)
 
-    return sl.eigvals_banded(a_band, lower, check_finite=check_finite), pullback
+def tridiagonal_pullback(d, e, y, of_values):
+    """Return the shared part of the pullback of `eigh_tridiagonal`, and those by both diagonals."""
 
+    def shared(dy):
+        da = of_bands(lambda: sl.eigh_tridiagonal(d, e), y, dy, of_values)
+        da = of_hermitian(da)
+        return np.diagonal(da), np.diagonal(da, -1)
 
-def tridiagonal_cotangents(w, v, dw, dv):
-    """Return the cotangents of a diagonal and of that beside it."""
-    da = of_hermitian(of_bands(w, v, dw, dv))
-    return np.diagonal(da), np.diagonal(da, -1)
+    def by_d(found):
+        return project(found[0], d)
+
+    def by_e(found):
+        return project(found[1], e)
+
+    return shared, (by_d, by_e)
 
 
 @rule(sl.eigh_tridiagonal)
@@ -190,43 +213,31 @@ def _(
     eigvals_only=False,
     *,
     select="a",
+    select_range=None,
     check_finite=True,
+    tol=0.0,
     lapack_driver="auto",
 ):
-    everything(select)
     y = sl.eigh_tridiagonal(
-        d, e, eigvals_only, check_finite=check_finite, lapack_driver=lapack_driver
+        d, e, eigvals_only, select, select_range, check_finite, tol, lapack_driver
     )
-
-    def shared(dy):
-        w, v = sl.eigh_tridiagonal(d, e) if eigvals_only else y
-        return tridiagonal_cotangents(w, v, *((dy, None) if eigvals_only else dy))
-
-    def by_d(found):
-        return project(found[0], d)
-
-    def by_e(found):
-        return project(found[1], e)
-
-    return y, (shared, (by_d, by_e))
+    return y, tridiagonal_pullback(d, e, y, eigvals_only)
 
 
 @rule(sl.eigvalsh_tridiagonal)
 @stacked(sl.eigvalsh_tridiagonal, 1, 1)
-def _(d: ArrayLike, e: ArrayLike, *, select="a", check_finite=True, lapack_driver="auto"):
-    everything(select)
-
-    def shared(dy):
-        return tridiagonal_cotangents(*sl.eigh_tridiagonal(d, e), dy, None)
-
-    def by_d(found):
-        return project(found[0], d)
-
-    def by_e(found):
-        return project(found[1], e)
-
-    y = sl.eigvalsh_tridiagonal(d, e, check_finite=check_finite, lapack_driver=lapack_driver)
-    return y, (shared, (by_d, by_e))
+def _(
+    d: ArrayLike,
+    e: ArrayLike,
+    *,
+    select="a",
+    select_range=None,
+    check_finite=True,
+    tol=0.0,
+    lapack_driver="auto",
+):
+    y = sl.eigvalsh_tridiagonal(d, e, select, select_range, check_finite, tol, lapack_driver)
+    return y, tridiagonal_pullback(d, e, y, True)
 
 
 # -- of batches

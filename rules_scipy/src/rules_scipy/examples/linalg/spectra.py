@@ -24,3 +24,9 @@ rule.example(sl.eigvalsh, DEFINITE, subset_by_index=[0, 1])
 rule.example(sl.eigh_tridiagonal, VECTOR, VECTOR[:2])
 rule.example(sl.eigvalsh_tridiagonal, VECTOR, VECTOR[:2])
 rule.example(sl.eigh_tridiagonal, VECTOR, VECTOR[:2], eigvals_only=True)
+rule.example(sl.eigh_tridiagonal, VECTOR, VECTOR[:2], select="i", select_range=(1, 2))
+rule.example(sl.eigvalsh_tridiagonal, VECTOR, VECTOR[:2], select="v", select_range=(0.0, 9.0))
+rule.example(sl.eig_banded, np.array([[0.5, 0.7, 0.9], [2.0, 3.0, 4.5]]), select="i",
+             select_range=(1, 1))  # fmt: skip
+rule.example(sl.eigvals_banded, np.array([[0.5, 0.7, 0.9], [2.0, 3.0, 4.5]]), select="i",
+             select_range=(0, 1))  # fmt: skip
