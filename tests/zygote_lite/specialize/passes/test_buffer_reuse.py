@@ -169,7 +169,23 @@ def nested_loops(x):
     return np.sum(s)
 
 
-FUNCTIONS = [inside_a_loop, carried_by_a_loop, two_carried, exchanged, kept_in_a_list,
+def difference_of_products(x):
+    d = np.log(x * x + 1.0) / (1.0 + x * 0.1)
+    e = d - x
+    first, second = 1.0 + np.tanh(d * d * d), 1.0 + np.tanh(e * e * e)
+    return np.sum(np.exp(x) * first - x * second)
+
+
+def value_of_what_is_written_later(x):
+    y = np.exp(x)
+    z = np.tanh(y) * y
+    s = np.sum(z - y * x)
+    y[0] = 5.0
+    return s + np.sum(y * y)
+
+
+FUNCTIONS = [difference_of_products, value_of_what_is_written_later,
+             inside_a_loop, carried_by_a_loop, two_carried, exchanged, kept_in_a_list,
              written_in_a_loop, stopped, of_both_branches, nested_loops, chain,
              argument_is_last_read, view_is_read_later, transposed_later, two_names,
              broadcast, of_a_branch, of_a_loop, squares, by_its_output]  # fmt: skip
@@ -186,6 +202,11 @@ def test_function(f):
     assert assert_agreement(f, (X,), (X * 0.5,), (X[:1],), (X[:3],))
     assert answers(f, (X,))
     assert "out=" in str(specialize(chain, (X,), (True,)).text)
+
+
+def test_the_value_is_computed_last_where_that_takes_fewer_arrays():
+    text = str(specialize(difference_of_products, (X,), (True,)).text)
+    assert text.index(".sum()") > text.index("np.errstate")
 
 
 def test_results_belong_to_the_caller():

@@ -100,11 +100,11 @@ def written(
     found = [d for d in gradients.values() if d is not None]
     copies = [*builder.copies.values()]
     results = [*([] if result is None else [result]), *found, *copies]
-    outside = _run_passes(forward, backward, results, compiled, parameter is not None)
+    outside, later = _run_passes(forward, backward, results, compiled, parameter is not None)
     kind = CompiledWriter if compiled else TypedWriter if inputs.plain else Writer
     writer = kind(builder.name)
     writer.bound |= inputs.named
-    writer.count([forward, reverse], results)
+    writer.count([forward, reverse, later], results)
     more = [] if inner else [value.name for value, _ in inputs.given.values()]
     more += [inputs.effects.name] if inputs.effects is not None and not inner else []
     tops = [
@@ -140,6 +140,7 @@ def written(
         writer.indented(reverse)
     else:
         writer.block(reverse)
+    writer.block(later)
     without_none = False
     if isinstance(writer, CompiledWriter) and result is not None:
         values, ends = [], writer.checked(result, found)
@@ -161,11 +162,14 @@ def written(
 
 def _run_passes(
     forward: list[Node], backward: Backward, results: list[Value], compiled: bool, is_pullback: bool
-) -> list[Value]:
-    """Run the passes over both directions, in their order; return what the reverse pass reads."""
+) -> tuple[list[Value], list[Node]]:
+    """Run the passes over both directions, in their order.
+
+    Returns what the reverse pass reads, and what is left for after it.
+    """
     builder, reverse = backward.builder, backward.out
     if builder.inputs.plain:
-        return keep_records(forward, reverse, builder.name, backward.silent)
+        return keep_records(forward, reverse, builder.name, backward.silent), []
     drop_dead(forward, reverse, results)
     leave_out_copies(forward, reverse, results)
     if not (compiled or builder.strong):
@@ -178,9 +182,9 @@ def _run_passes(
     outside = keep_records(forward, reverse, builder.name, backward.silent)
     if compiled:
         prepare([*forward, *reverse])
-    if not compiled and not is_pullback:  # a pullback may be called again
-        reuse_memory([*forward, *reverse], results)
-    return outside
+    if compiled or is_pullback:  # a pullback may be called again
+        return outside, []
+    return outside, reuse_memory(forward, reverse, results)
 
 
 def _begin_pullback(

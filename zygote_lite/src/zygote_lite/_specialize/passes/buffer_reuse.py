@@ -10,6 +10,7 @@ from zygote_lite._specialize.typed.facts import ArrayOf
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Branch,
+    Loop,
     Node,
     Op,
     StoreItem,
@@ -26,9 +27,63 @@ LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to
 HUGE = 1_000  # entries: from here on, to ask the system for memory is what costs
 WRITES_OVER = {BINARY[name].function: BINARY[name] for name in ("add", "sub", "mul", "truediv")}
 SWAPPED = (operator.add, operator.mul)
+_SUMS = (np.sum, np.ndarray.sum)
 
 
-def reuse_memory(block: list[Node], results: list[Value]) -> None:
+def reuse_memory(forward: list[Node], reverse: list[Node], results: list[Value]) -> list[Node]:
+    """Let operations write over arrays that nobody reads any more.
+
+    Returns what is left for the end, after both passes: where it takes fewer arrays, what only the
+    value needs, which then finds those of the reverse pass.
+    """
+    whole = [*forward, *reverse]
+    _reuse(whole, results)
+    later = _for_the_value(forward, reverse)
+    if not later:
+        return []
+    first = [node for node in forward if node not in later]
+    count, found = _arrays_made(whole), _places(whole)
+    _reuse([*first, *reverse, *later], results)
+    if _arrays_made(whole) < count:
+        forward[:] = first
+        return later
+    for op, place in found.items():
+        op.into, op.onto = place
+    return []
+
+
+def _for_the_value(forward: list[Node], reverse: list[Node]) -> list[Node]:
+    """Return the last operations of the forward pass of which the reverse pass needs nothing."""
+    # a loop backwards gives variables of the forward pass the values of its iterations again
+    if any(isinstance(node, StoreItem | Loop) for node in walk([*forward, *reverse])):
+        return []
+    needed = {x for node in walk(reverse) for x in reads_of(node)} | _of_one_name([*walk(forward)])
+    later: list[Node] = []
+    for node in reversed(forward):
+        if isinstance(node, Op) and node.target not in needed and _is_plain(node):
+            later.insert(0, node)
+        else:
+            needed |= {x for inner in walk([node]) for x in reads_of(inner)}
+    return later if any(isinstance(n, Op) and is_huge(n.target) for n in later) else []
+
+
+def _is_plain(op: Op) -> bool:
+    if op.context or any(x.may_be_written or x.base for x in op.arguments):
+        return False
+    return _is_elementwise(op) or (op.function in _SUMS and not (op.keywords or op.check))
+
+
+def _places(nodes: list[Node]) -> dict[Op, tuple[Value | None, bool]]:
+    return {node: (node.into, node.onto) for node in walk(nodes) if isinstance(node, Op)}
+
+
+def _arrays_made(nodes: list[Node]) -> int:
+    """Return how many large arrays are made that are not written over others."""
+    ops = [node for node in walk(nodes) if isinstance(node, Op)]
+    return sum(is_huge(op.target) and op.into is None for op in ops)
+
+
+def _reuse(block: list[Node], results: list[Value]) -> None:
     """Let operations write over an operand that is read for the last time, in the same block."""
     nodes = [*walk(block)]
     moved = _of_one_name(nodes)
@@ -67,6 +122,8 @@ def _reuse_in(
     free: list[Value] = []
     for i, node in enumerate(block):
         read = [x for x in reads_of(node) if last[x] == i and x in mine]
+        if isinstance(node, Op):
+            node.into, node.onto = None, False
         if isinstance(node, Op) and _is_elementwise(node) and node.target not in moved:
             operands = [x for x in node.arguments if x in read and _is_alike(x, node.target)]
             others = [x for x in free if _is_alike(x, node.target) and is_huge(x)]
