@@ -87,3 +87,50 @@ def test_equal_arguments_have_gradients_of_their_own():
 
     with testing.recorded_only():
         assert gradient(f, 2.0, 2.0) == (6.0 * 12.0, 13.0 * 12.0)
+
+
+class Kept:
+    def __init__(self, v):
+        self.v = v
+
+
+CHANGES = [
+    (lambda v: [v], lambda y: y.append(7.0)),
+    (lambda v: (v, [v]), lambda y: y[1].clear()),
+    (lambda v: {"v": v}, lambda y: y.update(v=7.0)),
+    (lambda v: np.array([v, v]), lambda y: y.fill(7.0)),
+    (Kept, lambda y: setattr(y, "v", 7.0)),
+]
+
+
+@pytest.mark.parametrize(("make", "change"), CHANGES, ids=range(len(CHANGES)))
+@pytest.mark.parametrize("when", [0, 1])
+def test_a_value_is_one_object_for_all_calls(make, change, when):
+    def f(x, changed):
+        kept = functools.cache(make)
+        values = []
+        for i in range(2):
+            values.append(kept(x * 1.0))
+            if i == when and changed:
+                change(values[0])
+        return x
+
+    with testing.recorded_only():
+        assert gradient(f, 3.0, False)[0] == 1.0
+        with pytest.raises(DifferentiationError, match=r"\[ZL026\]"):
+            gradient(f, 3.0, True)
+
+
+def test_a_call_inside_with_the_same_arguments_is_refused():
+    def f(x):
+        count = [0]
+
+        @functools.lru_cache(maxsize=2)
+        def g(v):
+            count[0] += 1
+            return 2.0 * g(v) if count[0] == 1 else v
+
+        return g(x) + g(x)
+
+    with testing.recorded_only(), pytest.raises(DifferentiationError, match=r"\[ZL026\]"):
+        gradient(f, 3.0)

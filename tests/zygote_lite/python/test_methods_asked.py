@@ -2,6 +2,7 @@
 
 import operator
 
+import numpy as np
 import pytest
 
 from zygote_lite import value_and_grad
@@ -69,3 +70,34 @@ def test_an_object_that_is_called_is_asked_for_nothing_else():
         assert outcome(lambda: value_and_grad(f)(1.5)) == (
             (f(1.5), pytest.approx(3 * 1.5**2 + 4.0 * 1.5)), None, ["call of a", "call of b"]
         )  # fmt: skip
+
+
+class Answering:
+    def __init__(self, x):
+        self.x = x
+
+    def __bool__(self):
+        return np.bool_(self.x > 0)
+
+    def __len__(self):
+        return -1
+
+    def __float__(self):
+        return 1
+
+    def __index__(self):
+        return self.x
+
+
+@pytest.mark.parametrize(
+    "ask", [bool, operator.not_, len, float, operator.index, lambda a: 1 if a else 2], ids=range(6)
+)
+def test_what_a_method_may_not_return_raises_as_in_python(ask):
+    def f(x):
+        try:
+            return x + ask(Answering(x))
+        except (TypeError, ValueError) as error:
+            return 3.0 * x + len(str(error))
+
+    for _ in range(3):
+        assert value_and_grad(f)(2.0) == (f(2.0), 3.0)

@@ -249,6 +249,23 @@ def equality_of_a_dataclass(x, v, n):
     return sum(a.x for a in every) + every.index(asked) * x + every.count(asked) + (asked in every)
 
 
+class Later(Body):
+    def __lt__(self, other):
+        return self.v < other.v
+
+
+@left(*ARGUMENTS)
+def order_of_a_class(x, v, n):
+    every, queue = [], []
+    for i in range(n):
+        every.append(Later(x * i, (i * 3) % n))
+        heapq.heappush(queue, (1, every[-1]))
+    ordered = sorted(every) + [min(every)]
+    while queue:
+        ordered.append(heapq.heappop(queue)[1])
+    return sum(i * b.x for i, b in enumerate(ordered)) * v
+
+
 @left(*ARGUMENTS)
 def other_attributes(x, v, n):
     every = []

@@ -234,6 +234,30 @@ def cache_that_forgets(x, y, n):
 
 
 @left(*ARGUMENTS)
+def cache_that_calls_inside_fill(x, y, n):
+    count = [0]
+
+    @lru_cache(maxsize=2)
+    def f(k):
+        count[0] += 1
+        return x * k if k < 2 else f(k - 1) * y + f(k - 2)
+
+    return f(n) + count[0] * x
+
+
+@left(*ARGUMENTS)
+def cache_that_keeps_nothing(x, y, n):
+    count = [0]
+
+    @lru_cache(0)
+    def f(k):
+        count[0] += 1
+        return x * k if k < 2 else f(k - 1) * y + f(k - 2)
+
+    return f(n) + count[0] * x
+
+
+@left(*ARGUMENTS)
 def active_keys(x, y, n):
     @cache
     def f(a, k):

@@ -216,7 +216,7 @@ def is_elementwise(f: Any) -> bool:
 
 # -- methods of user classes that C calls unasked ----------------------------------------------
 
-_COMPARE = frozenset(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"))
+COMPARING = frozenset(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"))
 _ITERATE = frozenset(("__iter__", "__next__", "__len__", "__length_hint__", "__getitem__"))
 _HASH = frozenset(("__hash__", "__eq__"))
 _TEXT = frozenset(("__str__", "__repr__", "__format__", "write", "flush"))
@@ -227,7 +227,7 @@ _ATTRIBUTE = frozenset(("__getattr__", "__getattribute__"))
 SPREAD = _ITERATE | _NUMBER
 """Methods that NumPy calls to spread a value over an array."""
 SPECIAL_METHODS = frozenset((
-    *_ATTRIBUTE, *_COMPARE, *_ITERATE, *_HASH, *_TEXT, *_NUMBER, *_CLASS,
+    *_ATTRIBUTE, *COMPARING, *_ITERATE, *_HASH, *_TEXT, *_NUMBER, *_CLASS,
     "__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__",
 ))  # fmt: skip
 """All that is called unasked."""
@@ -235,9 +235,9 @@ SPECIAL_METHODS = frozenset((
 declare(
     operator.contains, operator.countOf, operator.indexOf, list.index, list.count, list.remove,
     list.__contains__, tuple.index, tuple.count, tuple.__contains__,
-    calls=_COMPARE | _ITERATE | {"__contains__"}, calls_within=True,
+    calls=COMPARING | _ITERATE | {"__contains__"}, calls_within=True,
 )  # fmt: skip
-declare(sorted, min, max, list.sort, *_RICH, calls=_COMPARE | _ITERATE, calls_within=True)
+declare(sorted, min, max, list.sort, *_RICH, calls=COMPARING | _ITERATE, calls_within=True)
 declare(
     set, frozenset, dict, dict.update, set.update, set.union, set.intersection, set.difference,
     build_set, join_set, join_dict, matches_mapping, calls=_HASH | _ITERATE, calls_within=True,

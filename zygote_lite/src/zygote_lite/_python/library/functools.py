@@ -18,10 +18,13 @@ from zygote_lite._activity.marks import note_outside
 from zygote_lite._activity.reachability import referents
 from zygote_lite._activity.side_effects import callbacks
 from zygote_lite._activity.walk import surely_reaches_active
+from zygote_lite._cotangents.kinds import DICT, LIST, OBJECT, TUPLE, entries_of, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import where
 from zygote_lite._tape.repeats import Surroundings
 from zygote_lite._tape.tape import Tape
+from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import Fault
 
 handlers = Handlers()
@@ -53,10 +56,13 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     if around is not None and around.effect is not None:
         raise _refused_again(f, around.effect)
     done = tape.call(nodes, f.__wrapped__, *xs, **kws)
-    if around is not None and not (
-        are_same(next(iter(found.values()))[0], done[0]) and around.are_unchanged()
-    ):
-        raise _refused_again(f, "it changes something else, or what else it reads has changed")
+    if around is not None:
+        first = next(iter(found.values()))[0]
+        if not (are_same(first, done[0]) and around.are_unchanged()):
+            raise _refused_again(f, "it changes something else, or what it reads has changed")
+        _demand_unchanged(f, first, done[0])
+    elif key in known:
+        raise _refused_again(f, "it called itself with the same arguments")
     known.setdefault(key, {})[nodes] = done
     if options["maxsize"] is not None and len(known) > options["maxsize"]:
         known.popitem(last=False)
@@ -71,16 +77,29 @@ def _refused_again(f: Any, reason: str) -> Exception:
     )
 
 
-def are_same(x: Any, y: Any) -> bool:
+def _demand_unchanged(f: Any, *values: Any) -> None:
+    """Refuse, when the run is over, what was changed: for Python the values are one object."""
+    before = contents_of(values, whole=True)
+    refused = _refused_again(f, "its value, one object for both calls, is changed afterwards")
+
+    def refuse_changes() -> None:
+        if not hold_the_same(before, contents_of(values, whole=True), counts=True):
+            raise refused
+
+    state.later.append(refuse_changes)
+
+
+def are_same(x: Any, y: Any, inside: tuple[int, ...] = ()) -> bool:
     """Return whether two values of a function cannot be told apart, as far as they are numbers."""
-    if isinstance(x, list | tuple) and type(x) is type(y):
-        return len(x) == len(y) and all(map(are_same, x, y))
-    if isinstance(x, dict) and isinstance(y, dict):
-        return list(x) == list(y) and all(are_same(x[key], y[key]) for key in x)
     if isinstance(x, np.ndarray | Number) and isinstance(y, np.ndarray | Number):
         a, b = np.asarray(x), np.asarray(y)
         return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc" and b.dtype.kind in "fc")
-    return True
+    if kind_of(x) not in (TUPLE, LIST, DICT, OBJECT) or type(x) is not type(y) or id(x) in inside:
+        return True
+    entries, others = dict(entries_of(x)), dict(entries_of(y))
+    return [*entries] == [*others] and all(
+        are_same(entries[key], others[key], (*inside, id(x))) for key in entries
+    )
 
 
 @handlers.desugared(Cached.cache_clear)

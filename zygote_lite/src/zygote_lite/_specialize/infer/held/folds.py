@@ -219,6 +219,7 @@ def list_extreme(builder: Builder, f: Any, x: Value) -> Value:
     """Write `max(x)` or `min(x)` of numbers."""
     slot = slot_in(builder, x)
     if slot.contents is not None:
+        _lists.refuse_arrays(x)
         return held_item(builder, x, builder.write(ONE_INT, _PLACES[f], [x], {}).target)
     if not isinstance(slot.fact, Scalar):
         raise NotSupported.LIST_OPERATION("it compares arrays in a list")

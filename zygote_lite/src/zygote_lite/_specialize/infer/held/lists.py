@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from zygote_lite._ir.traits import COMPARING
 from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
@@ -237,14 +238,14 @@ def list_sort(
 
 
 def refuse_arrays(x: Value) -> None:
-    """Refuse to compare the items of a list that are, or hold, arrays."""
+    """Refuse to compare items that are, or hold, arrays, or objects whose class compares them."""
     waiting, seen = [contents_in(x)], []
     while waiting:
         contents = waiting.pop()
         seen.append(contents)
-        if contents.is_record and contents.kind.__eq__ is not object.__eq__:
-            raise NotSupported.LIST_OPERATION("it compares objects in a list")
         if contents.is_record:
+            if any(getattr(contents.kind, name) is not getattr(object, name) for name in COMPARING):
+                raise NotSupported.LIST_OPERATION("it compares objects in a list")
             continue
         for slot in contents.slots.values():
             if isinstance(slot.fact, ArrayOf):

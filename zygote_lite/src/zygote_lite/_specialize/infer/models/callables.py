@@ -62,14 +62,19 @@ def made_cache(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     if f not in (functools.lru_cache, functools.cache):
         return None
     usual = 128 if f is functools.lru_cache else None
-    if xs and isinstance(xs[0].sample, Local):
-        return made_cache(builder, CacheMaker(usual), xs, kws)
     options = dict(zip(("maxsize", "typed"), xs, strict=False)) | kws
-    if not (builder.held and f is functools.lru_cache and options.keys() <= {"maxsize", "typed"}):
+    is_applied = bool(xs) and isinstance(xs[0].sample, Local)
+    is_known = is_applied or (f is functools.lru_cache and options.keys() <= {"maxsize", "typed"})
+    if not (builder.held and is_known):
         raise NotSupported.CONTAINER("it makes a cache")
+    if is_applied:
+        return made_cache(builder, CacheMaker(usual), xs, kws)
     if not all(x.is_constant and type(x.sample) in (int, bool, NoneType) for x in options.values()):
         raise NotSupported.CONTAINER("it makes a cache of a size that is not known")
-    return constant(CacheMaker(options["maxsize"].sample if "maxsize" in options else usual))
+    size = options["maxsize"].sample if "maxsize" in options else usual
+    if size is not None and size < 1:
+        raise NotSupported.CONTAINER("it makes a cache that keeps nothing")
+    return constant(CacheMaker(size))
 
 
 def _with_memory(function: Any, size: Any) -> Any:
@@ -78,9 +83,10 @@ def _with_memory(function: Any, size: Any) -> Any:
     def call(*key: Any) -> Any:
         if key in memory:
             return memory[key]
-        if size is not None:
+        found = function(*key)
+        if size is not None:  # the function may have filled it by calls of itself
             demand_room(memory, size)
-        found = memory[key] = function(*key)
+        memory[key] = found
         return found
 
     return call
