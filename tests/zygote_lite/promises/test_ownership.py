@@ -1,11 +1,13 @@
 """What a gradient holds is the caller's: its arrays share memory with nothing else."""
 
 import collections
+import math
+import sys
 
 import numpy as np
 import pytest
 
-from zygote_lite import DifferentiationError, gradient, pullback
+from zygote_lite import DifferentiationError, grad, gradient, pullback
 
 
 def test_two_gradients_are_two_arrays():
@@ -29,6 +31,33 @@ def test_a_gradient_is_not_the_cotangent_that_was_given():
     np.testing.assert_array_equal(dy, np.ones((2, 1)))
     (d,) = pullback(lambda a: a, dy)[1](dy)[1:]
     assert not np.shares_memory(d, dy)
+
+
+class Model:
+    factor = 2.0
+
+
+def test_a_large_argument_is_not_looked_through_for_memory():
+    model, x = Model(), np.ones(2)
+    model.parts = [Model() for _ in range(20_000)]
+    _, back = pullback(lambda model, x: model.factor * np.sin(x), model, x)
+    calls = 0
+
+    def count(*_):
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        d = grad(lambda model, x: model.factor * math.sin(x), argnums=1)(model, 0.5)
+    finally:
+        sys.setprofile(None)
+    assert d == 2.0 * math.cos(0.5)
+    assert calls < 20_000
+    dy = np.ones(2)
+    (_, _, d) = pullback(lambda model, x: x, model, x)[1](dy)
+    assert not np.shares_memory(d, dy)
+    np.testing.assert_array_equal(back(dy)[2], 2.0 * np.cos(x))
 
 
 def test_gradients_can_be_written_to():

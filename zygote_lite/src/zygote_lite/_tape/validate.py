@@ -1,6 +1,7 @@
 """Validation: cotangents given to a pullback must fit; those returned must share no memory."""
 
 import copy
+import itertools
 import zlib
 from collections.abc import Iterator
 from numbers import Number
@@ -104,34 +105,61 @@ def own_buffers(d: Owned, held: Any) -> Owned:
     # first keeps its memory, and what shares it later is copied. A view of a larger buffer is
     # copied too: its other parts may belong to something else.
     # What a rule set knows as a whole is copied where it would be returned a second time.
-    seen = {id(owner_of(x) if isinstance(x, np.ndarray) else x) for x in _buffers_of(held)}
-    owned: Owned = _owned(d, seen)
+    owned: Owned = _owned(d, _Taken(held))
     return owned
 
 
-def _owned(d: Any, seen: set[int]) -> Any:
+_MOST_LOOKED_AT = 1000  # values: to look at more takes longer than to copy most gradients
+
+
+class _Taken:
+    """The memory that belongs to what is held, or to what was returned before.
+
+    What is held is looked through when the first array asks. It may be a large model: where it
+    holds too many values, all memory counts as taken.
+    """
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+        self.owners: set[int] | None = None
+        self.is_all = False
+
+    def take(self, *owners: Any) -> bool:
+        """Take the memory of some arrays; return whether it was taken."""
+        if self.owners is None:
+            values = [*itertools.islice(within(self.held), _MOST_LOOKED_AT + 1)]
+            self.is_all = len(values) > _MOST_LOOKED_AT
+            self.owners = {id(owner_of(x) if isinstance(x, np.ndarray) else x)
+                           for x in values if _has_buffer(x)}  # fmt: skip
+        identities = {*map(id, owners)}
+        was = self.is_all or not identities.isdisjoint(self.owners)
+        self.owners |= identities
+        return was
+
+
+def _owned(d: Any, taken: _Taken) -> Any:
     if isinstance(d, np.ndarray):
         owner = owner_of(d)
-        if id(owner) in seen or not d.flags.writeable or owner.size != d.size:
+        if taken.take(owner) or not d.flags.writeable or owner.size != d.size:
             d = np.array(d)
-            owner = d
-        seen.add(id(owner))
+            taken.take(d)
         return d
     if isinstance(d, list | tuple | dict | Tangent):
-        return cotangent_like(d, {key: _owned(x, seen) for key, x in entries_of(d)})
-    if is_known_by_rule(type(d)):
-        held = {id(d), *(id(owner_of(array)) for array in arrays_inside(d))}
-        if held & seen:
-            d = copy.deepcopy(d)
-            held = {id(d), *(id(owner_of(array)) for array in arrays_inside(d))}
-        seen |= held
+        return cotangent_like(d, {key: _owned(x, taken) for key, x in entries_of(d)})
+    if is_known_by_rule(type(d)) and taken.take(d, *map(owner_of, arrays_inside(d))):
+        d = copy.deepcopy(d)
+        taken.take(d, *map(owner_of, arrays_inside(d)))
     return d
 
 
 def _buffers_of(x: Any) -> list[Any]:
     """Return the arrays within a value, and what rule sets know as a whole."""
+    return [*filter(_has_buffer, within(x))]
+
+
+def _has_buffer(x: Any) -> bool:
     # by its type: `isinstance` asks a weak reference for what may be gone
-    return [y for y in within(x) if issubclass(type(y), np.ndarray) or is_known_by_rule(type(y))]
+    return issubclass(type(x), np.ndarray) or is_known_by_rule(type(x))
 
 
 def _shared(operands: Any, flags: Any, identities: Any) -> Iterator[tuple[int, int, int]]:
@@ -146,11 +174,12 @@ def _shared(operands: Any, flags: Any, identities: Any) -> Iterator[tuple[int, i
 
 def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
     """Refuse arguments that alias a list or object: their gradients would be indistinguishable."""
-    for first, position, identity in _shared(operands, flags, addresses_of):
+    shared = _shared(operands, flags, addresses_of) if store.entries else ()
+    for first, position, identity in shared:
         if identity in store.entries and store.entries[identity][1]:
-            shared = store.entries[identity][0]
+            kind = type(store.entries[identity][0]).__name__
             raise Fault.SHARED_ARGUMENTS(
-                f"arguments {first} and {position} share one {type(shared).__name__} "
+                f"arguments {first} and {position} share one {kind} "
                 "(argument 0 is the function itself), so that their gradients cannot be told "
                 "apart: pass a copy as one of them"
             )
