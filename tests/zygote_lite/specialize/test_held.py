@@ -801,6 +801,23 @@ def test_is_transformed_and_right(f, choices):
     assert assert_agreement(f, *choices, argnums=numbers)
 
 
+def values_of_a_dict_beside_an_array(v, n):
+    many, s = [v[0]], v[1]
+    for _ in range(n):
+        for a, b in zip({"a": s, "b": v[0]}.values(), v):
+            s = s + a * b * many[0]
+        many.append(s)
+    return s
+
+
+def test_a_view_of_a_dict_beside_an_array_is_recorded():
+    choices = (np.array([0.5, 0.7]), 3), (np.array([0.5, 0.7]), 1)
+    assert assert_agreement(values_of_a_dict_beside_an_array, *choices, argnums=(0,)) is False
+    given = (choices[0][0],)
+    found = value_and_grad(values_of_a_dict_beside_an_array, (0,))(*given, 3)[1]
+    assert_slopes(found, lambda v: values_of_a_dict_beside_an_array(v, 3), given, 1e-5)
+
+
 BY_PATH = []
 by_path = programs.declaring(BY_PATH)  # transformed, each path by itself
 

@@ -146,7 +146,7 @@ def place_of_next(it: Value) -> int:
 
 def is_over(it: Value) -> bool:
     """Return whether an iterator gives nothing more."""
-    return (it.fields or {})[STATE] is ENDED
+    return (it.fields or {}).get(STATE) is ENDED  # a view has no state
 
 
 def refuse_changed(it: Value) -> None:
