@@ -47,13 +47,24 @@ def pytest_cmdline_main(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Take what is collected out of the garbage collector's walks: it stays until the end."""
-    gc.disable()
+    """Take what is collected out of the garbage collector's walks: it stays until the end.
+
+    The collector is not switched off meanwhile: dask, which is imported here, would take that for
+    the state to return to, and leave it off for the rest of the tests.
+    """
+    gc.set_threshold(0)
     try:
         return (yield)
     finally:
-        gc.enable()
+        gc.set_threshold(10_000, 10, 20)  # by Python's own, a sixth of the time goes there
         gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def collector_stays_on():
+    """Fail where a test has left the garbage collector off: all after it would slow down."""
+    yield
+    assert gc.isenabled()
 
 
 @pytest.fixture(params=STATES)

@@ -1,5 +1,6 @@
 """Names for messages: of functions, of types, and of values as they look from outside."""
 
+import functools
 import sys
 from importlib.machinery import ExtensionFileLoader
 from types import BuiltinFunctionType, MethodType, NoneType, UnionType
@@ -41,7 +42,7 @@ def home_of(f: Any) -> str | None:
     """
     name, module = attribute(f, "__name__"), attribute(f, "__module__")
     if type(f).__name__ == "fortran":
-        return _home_of_wrapper(f)
+        return _home_of_wrapper(f, len(sys.modules))
     if module is None and isinstance(f, np.ufunc):
         module = "numpy" if getattr(np, f.__name__, None) is f else _compiled_home_of(f)
     if module is None or "._" not in module:
@@ -53,8 +54,12 @@ def home_of(f: Any) -> str | None:
     return public if is_there else module
 
 
-def _home_of_wrapper(f: Any) -> str | None:
-    """Return the module in which a wrapper made by f2py is found, a public one if there is one."""
+@functools.lru_cache(2048)
+def _home_of_wrapper(f: Any, count: int) -> str | None:
+    """Return the module in which a wrapper made by f2py is found, a public one if there is one.
+
+    It is searched again when the `count` of modules has changed.
+    """
     name = f.__name__.removeprefix("function ")
     modules = list(sys.modules.items())
     homes = [key for key, m in modules if getattr(m, "__dict__", {}).get(name) is f]
@@ -62,11 +67,21 @@ def _home_of_wrapper(f: Any) -> str | None:
 
 
 def _compiled_home_of(f: np.ufunc) -> str | None:
-    for name, module in list(sys.modules.items()):
-        loader = getattr(getattr(module, "__spec__", None), "loader", None)
-        if isinstance(loader, ExtensionFileLoader) and vars(module).get(f.__name__) is f:
+    for name in _compiled_modules(len(sys.modules)):
+        if getattr(sys.modules.get(name), f.__name__, None) is f:
             return name
     return None
+
+
+@functools.lru_cache(1)
+def _compiled_modules(count: int) -> list[str]:
+    """Return the names of the modules that are written in C, while there are `count` modules."""
+    specs = {name: getattr(module, "__spec__", None) for name, module in [*sys.modules.items()]}
+    return [
+        name
+        for name, spec in specs.items()
+        if isinstance(getattr(spec, "loader", None), ExtensionFileLoader)
+    ]
 
 
 def attribute(f: Any, name: str) -> str | Any:
