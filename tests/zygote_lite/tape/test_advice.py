@@ -2,8 +2,11 @@
 
 import ctypes
 import json
+import os
 import re
 import struct
+import subprocess
+import sys
 import textwrap
 import types
 
@@ -411,3 +414,23 @@ def test_a_function_of_a_host_gets_the_plugin_that_calls_it_on_arrays(monkeypatc
 def test_a_function_without_return_is_asked_for_it():
     with pytest.raises(TypeError, match=r"returned None, .* `return` missing\? \[ZL033\]"):
         grad(lambda x: None)(1.0)
+
+
+RUNS = {
+    "run": lambda x: subprocess.run([sys.executable, str(x)]).returncode * x,
+    "call": lambda x: subprocess.call(f"exit {x:.0f}", shell=True) * x,
+    "system": lambda x: os.system(f"exit {x:.0f}") * x,
+}
+
+
+@pytest.mark.parametrize("how", RUNS)
+def test_another_program_is_refused_in_one_line(how):
+    told = r":\d+: another program is given what .*: compute it here \[ZL007\]$"
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=told):
+            grad(RUNS[how])(0.0)
+
+
+def test_the_value_in_place_of_the_function_is_named():
+    with pytest.raises(TypeError, match=r"float \(9\.0\): .*; give the function and not its value"):
+        grad((lambda x: x**2)(3.0))(3.0)

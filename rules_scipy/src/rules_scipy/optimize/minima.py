@@ -97,7 +97,10 @@ class Problem:
         """Return the minimum that was found at `x`."""
         for name in self.constraints:
             if not is_empty(given[name]):
-                raise NotImplementedError(f"scipy.optimize.{solve.__name__} has no rule for {name}")
+                raise NotImplementedError(
+                    f"scipy.optimize.{solve.__name__} has no rule for {name}: put them into the "
+                    "function, by a substitution, or give `bounds`"
+                )
         if not is_empty((given.get("minimizer_kwargs") or {}).get("constraints")):
             raise NotImplementedError(f"{name_of(solve)} has no rule for constraints")
         if self.spread:

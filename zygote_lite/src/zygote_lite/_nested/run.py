@@ -12,7 +12,7 @@ from zygote_lite._nested.tape import NestedStore, NestedTape
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.run import pullback_text
 from zygote_lite._tape.tape import Tape
-from zygote_lite._tape.validate import check_fit
+from zygote_lite._tape.validate import check_fit, refuse_no_function
 from zygote_lite.errors import Fault
 
 
@@ -34,8 +34,7 @@ class NestedRun:
                 for x, flag, node in zip(self.operands, flags, nodes, strict=True)
             ]
         )
-        if not callable(f):
-            raise Fault.NOT_CALLABLE(f"cannot differentiate {f!r}: it is not callable")
+        refuse_no_function(f)
         self.y, at = self.tape.call(self.nodes, f, *xs, **kws)
         refuse_iterator(f, self.y)
         if self.tape.written:

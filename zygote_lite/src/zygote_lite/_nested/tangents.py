@@ -45,6 +45,7 @@ from zygote_lite._tape.validate import (
     check_fit,
     describe,
     own_buffers,
+    refuse_no_function,
     refuse_shared,
     refuse_shared_arrays,
 )
@@ -239,8 +240,7 @@ def pushed_forward(
 
     With `has_aux` the tangent is that of the first of the pair that `f` returns.
     """
-    if not callable(f):
-        raise Fault.NOT_CALLABLE(f"cannot differentiate {f!r}: it is not callable")
+    refuse_no_function(f)
     push = Pushforward(f, flags, xs, kws, has_aux)
     return push.y, push
 

@@ -70,7 +70,7 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
     is_held = type(operands[0]) is not types.ModuleType  # a function of a module holds nothing
     flags = (flags[0] if is_held else None, *flags[1:])
     given = [x for flag, x in zip(flags, operands, strict=True) if flag]
-    if not given and not reaches:
+    if (not given and not reaches) or id(f) in _WITHOUT_TRACE:
         return f(*xs, **kws), no_pullback(len(flags))
     before = contents(operands)
     y = f(*xs, **kws)
@@ -82,7 +82,7 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
         if is_file:
             mark_active(y)  # what is read from it is text that depends on what is differentiated
             note_name()
-        elif y is None and id(f) not in _WITHOUT_TRACE:
+        elif y is None:
             raise refusal(f, xs, kws)  # it is called for what it does, and that may be found again
         return y, text_pullback(y, len(flags))
     if y is not None and any(map(is_active_text, operands)) and type(f).__module__ != "_json":

@@ -14,8 +14,13 @@ from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import via_tape
-from zygote_lite._tape.validate import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
-from zygote_lite.errors import Fault
+from zygote_lite._tape.validate import (
+    check_fit,
+    own_buffers,
+    refuse_no_function,
+    refuse_shared,
+    refuse_shared_arrays,
+)
 from zygote_lite.modes import note_recorded, watching
 
 
@@ -88,8 +93,7 @@ def recorded(
     """
     if watching.count and state.active is None:
         note_recorded(lambda: name_of(f), lambda: _why(f, xs, kws))
-    if not callable(f):
-        raise Fault.NOT_CALLABLE(f"cannot differentiate {f!r}: it is not callable")
+    refuse_no_function(f)
     return recorded_quietly(flags, f, xs, kws)
 
 

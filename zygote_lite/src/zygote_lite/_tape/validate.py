@@ -93,6 +93,15 @@ def describe(y: Any) -> str:
     return f"{type(y).__name__} ({y!r})" if not callable(y) else type(y).__name__
 
 
+def refuse_no_function(f: Any) -> None:
+    """Refuse a value where a function is to be differentiated."""
+    if not callable(f):
+        raise Fault.NOT_CALLABLE(
+            f"cannot differentiate {describe(f)}: it is not callable; give the function and not "
+            "its value, as `grad(f)(x)` does"
+        )
+
+
 def own_buffers(d: Owned, held: Any) -> Owned:
     """Return cotangents whose arrays share memory with nothing else, so that they may be changed.
 

@@ -1,8 +1,10 @@
-"""Threads and random numbers: what is computed elsewhere is inactive, or refused by name."""
+"""Threads, programs, random numbers: what is computed elsewhere is inactive, or refused."""
 
 import concurrent.futures
+import os
 import queue
 import random
+import sys
 import threading
 import types
 from itertools import islice
@@ -19,6 +21,15 @@ from zygote_lite._ir.places import name_of, where
 from zygote_lite._python.library.streams import is_written_in_c
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
+
+if sys.platform == "win32":
+    import _winapi as _programs
+
+    _start = _programs.CreateProcess
+else:
+    import _posixsubprocess as _programs
+
+    _start = _programs.fork_exec
 
 handlers = Handlers()
 
@@ -86,6 +97,17 @@ def _(f: Any, tape: Tape, nodes: Nodes, given: Any, *xs: Any, **kws: Any) -> Tra
     """Put what is inactive into the queue that pools of `multiprocessing` have in common."""
     _share(nodes, f, given, *xs, *kws.values())
     return f(given, *xs, **kws), None
+
+
+@handlers.desugared(_start, os.system, given=True, always=True)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
+    """Refuse to start another program with what is differentiated."""
+    if all(n is None for n in nodes) and not reaches_active(*xs):
+        return None
+    raise Fault.TEXT(
+        f"{where()}: another program is given what depends on what is differentiated, and no "
+        "gradient passes through what is computed there: compute it here"
+    )
 
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
