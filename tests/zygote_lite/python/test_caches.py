@@ -1,5 +1,6 @@
-"""Functions under `lru_cache` that are called with equal arguments of different histories."""
+"""What caches keep: functions under `lru_cache`, and dicts of the program's own."""
 
+import dataclasses
 import functools
 import io
 
@@ -134,3 +135,70 @@ def test_a_call_inside_with_the_same_arguments_is_refused():
 
     with testing.recorded_only(), pytest.raises(DifferentiationError, match=r"\[ZL026\]"):
         gradient(f, 3.0)
+
+
+KEPT = {}
+
+
+def remembered(key):
+    def f(x):
+        name = key(x)
+        if name not in KEPT:
+            KEPT[name] = x * x
+        return KEPT[name]
+
+    return f
+
+
+def remembered_by_get(x):
+    y = KEPT.get(str(x))
+    if y is None:
+        y = KEPT[str(x)] = x * x
+    return y
+
+
+@dataclasses.dataclass(frozen=True)
+class Key:
+    of: float
+
+
+REMEMBERED = {
+    "str": remembered(str),
+    "format": remembered("{:.6f}".format),
+    "frozenset": remembered(lambda x: frozenset([x])),
+    "bytes": remembered(lambda x: np.asarray(x).tobytes()),
+    "tuple": remembered(lambda x: ("square", f"{x!r}")),
+    "object": remembered(Key),
+    "get": remembered_by_get,
+    "setdefault": lambda x: KEPT.setdefault(str(x), x * x),
+}
+
+
+@pytest.mark.parametrize("f", REMEMBERED.values(), ids=REMEMBERED)
+def test_what_an_earlier_call_kept_under_a_key_made_of_the_argument_is_refused(f):
+    KEPT.clear()
+    assert gradient(f, 3.0) == (6.0,)
+    for _ in range(4):
+        with pytest.raises(DifferentiationError, match=r"kept by an earlier call.*\[ZL026\]"):
+            gradient(f, 3.0)
+
+
+def test_what_a_call_without_a_gradient_kept_is_refused():
+    KEPT.clear()
+    f = remembered(lambda x: x)
+    f(3.0)
+    with pytest.raises(DifferentiationError, match=r"\[ZL026\]"):
+        gradient(f, 3.0)
+
+
+def test_tables_are_read_by_names():
+    def f(weights, edges, x):
+        return sum([weights[edge] * x for edge in edges]) + TABLE[f"{len(edges)}"] * x
+
+    weights = {(0, 1): 1.0, (1, 2): 2.0, 2.5: 4.0}
+    edges = [tuple([0, 1]), tuple([1, 2]), 2.5]
+    for _ in range(4):
+        assert gradient(f, weights, edges, 3.0) == (dict.fromkeys(weights, 3.0), None, 12.0)
+
+
+TABLE = {"3": 5.0}

@@ -48,6 +48,7 @@ from zygote_lite._python.containers.dicts import (
     gathered,
     put_item,
     refuse_active_key,
+    refuse_kept,
     stored_key,
     undo_put,
 )
@@ -325,6 +326,7 @@ def _(nodes: Nodes, x: Any, index: Any) -> ValueAndPullback | None:
     if kind == LIST:
         index = operator.index(index) % type_in_c(x).__len__(x)
     else:
+        refuse_kept(x, index, nodes[2], y)
         index = stored_key(x, index)
     return y, EntryBack(x, index)
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.marks import mark_active, mark_new
+from zygote_lite._activity.marks import is_private, mark_active, mark_new
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     VALUE,
+    carries_nothing,
     entries_of,
     kind_of,
     shown_by_proxy,
@@ -29,7 +30,7 @@ from zygote_lite._cotangents.registry import (
     no_pullback,
     small_pullback,
 )
-from zygote_lite._cotangents.run import EntryBack, current_store, give, slots_of, take_slots
+from zygote_lite._cotangents.run import EntryBack, current_store, give, slots_of, state, take_slots
 from zygote_lite._ir.intrinsics import invoke
 from zygote_lite._ir.places import where
 from zygote_lite._python.containers.lists import change_slice, refused_size, replaced, undone_by
@@ -80,6 +81,57 @@ def _holds_active_number(key: Any, flag: Any) -> bool:
         flags = flag if isinstance(flag, TupleNode) else (flag,) * len(key)
         return any(map(_holds_active_number, key, flags))
     return bool(flag) and kind_of(key) == VALUE and not isinstance(key, int | np.integer)
+
+
+def refuse_kept(x: Any, key: Any, flag: Any, y: Any) -> None:
+    """Refuse an entry that an earlier call kept under a key that depends on what is differentiated.
+
+    Arguments:
+        x, key, y: the dict, the key by which it is read, and the entry.
+        flag: whether the key is active.
+    """
+    if carries_nothing(y) or isinstance(y, int | np.integer) or kind_of(y) == FUNCTION:
+        return
+    if is_private(x) or any(x is given for given in state.given) or not _depends(key, flag):
+        return
+    known = _Sought.in_dict(x, key) if _is_compared_in_c(key) else stored_key(x, key)
+    if (known is not key or kind_of(key) == VALUE) and not reaches_active(known):
+        raise Fault.CACHE(
+            f"{where()}: what is looked up by a key that depends on what is differentiated was "
+            "kept by an earlier call, so that its gradient would be lost: clear the dict before "
+            "the gradient, or compute the value anew"
+        )
+
+
+def _depends(key: Any, flag: Any) -> bool:
+    """Return whether a key is, holds or was made of what is differentiated; integers are names."""
+    if isinstance(key, tuple):
+        flags = flag if isinstance(flag, TupleNode) else (flag,) * len(key)
+        return any(map(_depends, key, flags))
+    return _holds_active_number(key, flag) or (kind_of(key) != VALUE and reaches_active(key))
+
+
+class _Sought:
+    """A key that tells which of the keys of a dict is equal to it."""
+
+    def __init__(self, key: Any) -> None:
+        self.key = self.known = key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, known: object) -> bool:
+        found = bool(known is self.key or known == self.key)
+        if found:
+            self.known = known
+        return found
+
+    @classmethod
+    def in_dict(cls, x: Any, key: Any) -> Any:
+        """Return the key of a dict that is equal to another, which may be of Python's own types."""
+        sought = cls(key)
+        dict.__contains__(x, sought)
+        return sought.known
 
 
 # -- dicts -------------------------------------------------------------------------------------
@@ -166,13 +218,16 @@ def _(nodes: Nodes, x: dict[Any, Any], key: Any, *default: Any) -> ValueAndPullb
     if not dict.__contains__(x, key):
         y = default[0] if default else None
         return y, lambda dy: (None, None, None, dy)[: len(nodes)]
-    return dict.__getitem__(x, key), EntryBack(x, stored_key(x, key))
+    y = dict.__getitem__(x, key)
+    refuse_kept(x, key, nodes[2], y)
+    return y, EntryBack(x, stored_key(x, key))
 
 
 @handlers.structural(dict.pop, _Ordered.pop)
 def _(nodes: Nodes, x: dict[Any, Any], key: Any, *default: Any) -> ValueAndPullback:
     if not dict.__contains__(x, key):
         return dict.pop(x, key, *default), lambda dy: (None, None, None, dy)
+    refuse_kept(x, key, nodes[2], dict.__getitem__(x, key))
     key = stored_key(x, key)
     y = type_in_c(x).pop(x, key)
     undo = _restoring(x, key, y)
@@ -200,6 +255,8 @@ def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
 
 @handlers.structural(dict.setdefault, _Ordered.setdefault)
 def _(nodes: Nodes, x: dict[Any, Any], key: Any, default: Any = None) -> ValueAndPullback:
+    if dict.__contains__(x, key):
+        refuse_kept(x, key, nodes[2], dict.__getitem__(x, key))
     key = stored_key(x, key)
     if dict.__contains__(x, key):
         y, put = dict.__getitem__(x, key), None
