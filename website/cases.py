@@ -18,7 +18,7 @@ def case_page(name):
     """Return the page of a module: each case under its construct, with what it needs before it."""
     source = (CASES / f"{name}.py").read_text(encoding="utf-8")
     tree = ast.parse(source)
-    lines, needed = source.splitlines(), []
+    lines, needed, before = source.splitlines(), [], None
     page = [
         f"# Cases: {name.replace('_', ' ')}",
         "",
@@ -36,9 +36,12 @@ def case_page(name):
         code = "\n".join(lines[begin - 1 : node.end_lineno])
         construct = construct_of(node, texts)
         if construct is not None:
-            page += [f"## {construct} {{#{node.name}}}", "", "```python"]
+            head = f"## {construct}"
+            if construct == before:
+                head = f"### {node.name.replace('_', ' ')}"
+            page += [f"{head} {{#{node.name}}}", "", "```python"]
             page += ["\n\n".join([*needed, code]), "```", ""]
-            needed = []
+            needed, before = [], construct
         elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign) and "CASES" not in code:
             needed.append(code)
     return "\n".join([*page, "Read next: [the table of constructs](../constructs.md)."])
