@@ -10,6 +10,7 @@ import pytest
 import rules_base
 from rules_base import MODULES
 from rulescore._naming import name_of
+from tests.rules_base import contents
 
 ROOT = Path(rules_base.__file__).parent
 WITHOUT_EXAMPLES = {"numpy.without_rules"}  # it declares no rule
@@ -23,6 +24,11 @@ def modules_below(folder):
 def test_every_module_is_collected_once():
     found = {f"{name}.{m}" for name in ("python", "numpy") for m in modules_below(ROOT / name)}
     assert sorted(MODULES) == sorted(found)
+
+
+def test_the_table_of_functions_is_that_of_the_rules():
+    """Else `python -m tests.rules_base.contents` writes it anew."""
+    assert contents.FILE.read_text() == contents.text()
 
 
 def test_what_is_shared_declares_nothing():
@@ -46,7 +52,8 @@ def test_a_module_has_its_own_examples(name):
 def test_rules_are_loaded_without_their_examples():
     program = (
         "import sys, rulescore\n"
-        "assert rulescore.rrule(abs, -1.0)\n"
+        "import numpy\n"
+        "assert rulescore.rrule(numpy.tan, -1.0)\n"
         "assert 'rules_base.numpy.ufuncs' in sys.modules\n"
         "print([name for name in sys.modules if name.startswith('rules_base.examples')])\n"
     )

@@ -287,3 +287,129 @@ def test_a_library_that_raises_when_it_is_imported_spares_the_others(lazy, pytho
     )
     assert done.stdout.splitlines()[-1] == "['one', ('two.three', 'one')]"
     assert "the library one could not be loaded, and its rules are missing" in done.stderr
+
+
+NAMED = """
+import one, operator
+from rulescore import RuleSet
+print("rules {module}")
+rule = RuleSet("{plugin}")
+rule.scalar(one.f)(lambda x: {partial})
+@rule.batched(one.g)
+def _(x: float): return x
+@rule(one.Kind.method)
+def _(k: one.Kind, x: float): return x, lambda dy: (None, 3.0 * dy)
+"""
+
+
+@pytest.fixture
+def named(install, tmp_path):
+    """Install a plugin with a section that names its functions."""
+    functions = "functions=('one.f', 'one.g', 'one.Kind.method', 'one.gone')"
+    install("lazy", HOOK.format(f"Section('one', 'lazy_one', {functions})"))
+    (tmp_path / "one.py").write_text(
+        "def f(x): return x\ndef g(x): return x\ndef h(x): return x\n"
+        "class Kind:\n    def method(self, x): return x\n"
+    )
+    (tmp_path / "lazy_one.py").write_text(NAMED.format(module="one", plugin="lazy", partial=7.0))
+
+
+LOOK_UPS = """
+rrule(one.f, 1.0)[1](1.0)[1] == 7.0
+rrule(one.Kind.method, one.Kind(), 1.0)[1](1.0)[2] == 3.0
+frule((None, 1.0), one.f, 1.0)[1] == 7.0
+find_rule(one.f, 1.0)
+find_batched(one.g, 1.0)
+rules_of(one.f)
+rules_of(one.f.__code__)
+why(one.f)
+[s.rules for p in plugins() for s in p.rulesets]
+[s.rules for p in plugins(all_sections=True) for s in p.loaded]
+zygote_lite.gradient(lambda x: one.f(x), 1.0) == (7.0,)
+"""
+
+
+def test_a_section_that_names_its_functions_is_loaded_when_one_is_looked_up(named, python):
+    done = python(
+        "import one, os, zygote_lite\nfrom rulescore import *\n"
+        "def loaded(): return sum([len(p.loaded) for p in plugins()])\n"
+        "assert rrule(one.h, 1.0) is None and loaded() == 0\n"
+        "before = generation()\n"
+        f"for text in {LOOK_UPS.split(chr(10))[1:-1]}:\n"
+        "    if os.fork() == 0:\n"  # each in a process that has loaded nothing
+        "        print(text, bool(eval(text)), generation() == before, loaded(), flush=True)\n"
+        "        os._exit(0)\n"
+        "    os.wait()\n"
+    )
+    told = [f"rules one\n{text} True True 1" for text in LOOK_UPS.strip().splitlines()]
+    assert done.stdout == "\n".join([*told, ""])
+    assert done.stderr == ""
+
+
+def test_code_that_was_transformed_stays_when_a_section_is_loaded(named, python, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import math, one, zygote_lite\nfrom zygote_lite.testing import observed\n"
+        "def f(x): return math.sin(x)\n"
+        "for _ in range(3): zygote_lite.gradient(f, 1.0)\n"
+        "print(zygote_lite.gradient(one.f, 1.0))\n"
+        "with observed() as answers: zygote_lite.gradient(f, 1.0)\n"
+        "print([answer.tier for answer in answers])\n"
+    )
+    done = python(None, "program.py", disable="")
+    assert done.stdout.splitlines() == ["rules one", "(7.0,)", "['transformed']"]
+
+
+def test_rules_for_the_functions_of_a_section_that_was_not_loaded_meet_its_own(
+    named, python, install, tmp_path
+):
+    own = (
+        "import one, rulescore, sys\n"
+        "assert rulescore.rrule(one.h, 1.0) is None\n"
+        "own = rulescore.RuleSet('own')\nown.scalar(one.f)(lambda x: 5.0)\n"
+    )
+    done = python(
+        own + "try: own.register()\nexcept rulescore.RuleError as e: print(e.code)\n"
+        "own.register(override=True)\nprint(rulescore.rrule(one.f, 1.0)[1](1.0))\n"
+        "own.unregister()\nprint(rulescore.rrule(one.f, 1.0)[1](1.0))\n"
+    )
+    assert done.stdout.splitlines() == ["rules one", "RC006", "(None, 5.0)", "(None, 7.0)"]
+    install("other", HOOK.format("__import__('other_one').rule"))
+    (tmp_path / "other_one.py").write_text(
+        NAMED.format(module="other", plugin="other", partial=2.0)
+    )
+    done = python(own.partition("own")[0].replace("one.h", "one.Kind"))
+    assert done.stdout.splitlines() == ["rules other", "rules one"]
+    assert done.stderr.count("the rules of other and lazy clash") == 1
+
+
+def test_a_section_that_names_too_few_functions_is_refused(named, python, tmp_path):
+    (tmp_path / "lazy_one.py").write_text(
+        NAMED.format(module="one", plugin="lazy", partial=7.0)
+        + "rule.scalar(one.h)(lambda x: 7.0)\n"
+    )
+    code = (
+        "import one, rulescore\n"
+        "for _ in range(2):\n"
+        "    try: print(rulescore.rrule(one.f, 1.0))\n"
+        "    except rulescore.RuleError as error: print(error.code)\n"
+    )
+    done = python(code)
+    assert done.stdout.splitlines() == ["rules one", "None", "None"]
+    assert done.stderr.count("does not name one.h among its functions") == 1
+    strict = python(code, RULESCORE_STRICT="1")
+    assert strict.stdout.splitlines() == ["rules one", "RC009", "RC009"]
+
+
+def test_threads_that_look_up_rules_of_one_section_all_find_them(named, python, tmp_path):
+    (tmp_path / "lazy_one.py").write_text(
+        "import time\n"
+        + NAMED.format(module="one", plugin="lazy", partial=7.0)
+        + "time.sleep(0.2)\n"
+    )
+    done = python(
+        "import one, rulescore\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "rulescore.rrule(one.h, 1.0)\n"
+        "with ThreadPoolExecutor(4) as pool:\n"
+        "    print(set(pool.map(lambda x: rulescore.rrule(one.f, x)[1](x), [1.0] * 4)))\n"
+    )
+    assert done.stdout.splitlines() == ["rules one", "{(None, 7.0)}"]

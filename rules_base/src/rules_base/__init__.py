@@ -2,13 +2,14 @@
 
 The folders mirror the libraries: `python` and `numpy` have a module for each of theirs, or for each
 section of the manual, and `shared` what several need. Every module of rules has a rule set named
-`rule`, and `MODULES` lists them all: a module that is not in the list has no effect. Those in
-`LIBRARIES` are imported when their library has been, the others at the first look-up. The calls
-that rules are checked with are in `examples`, in a tree of the same shape.
+`rule`, and `MODULES` lists them all: a module that is not in the list has no effect. It is imported
+when a rule for one of its functions is looked up, which `contents` tells, and for those in
+`LIBRARIES` after their library has been. The calls that rules are checked with are in `examples`,
+in a tree of the same shape.
 """
 
-import importlib
-
+from rules_base.contents import FUNCTIONS
+from rules_base.numpy import without_rules
 from rules_base.numpy.evalpoly import evalpoly
 from rulescore import RuleSet, Section, hookimpl
 
@@ -72,9 +73,8 @@ LIBRARIES = {  # that a program, and NumPy itself, may do without
 @hookimpl
 def rulescore_rules() -> list[RuleSet | Section]:
     """Return the rule sets of this plugin."""
-    return [
-        Section(LIBRARIES[name], f"rules_base.{name}")
-        if name in LIBRARIES
-        else importlib.import_module(f"rules_base.{name}").rule
-        for name in MODULES
+    sections = [
+        Section(LIBRARIES.get(name, "numpy"), f"rules_base.{name}", tuple(functions.split()))
+        for name, functions in FUNCTIONS.items()
     ]
+    return [without_rules.rule, *sections]

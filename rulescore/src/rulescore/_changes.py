@@ -8,7 +8,7 @@ from typing import Any
 from rulescore._errors import Fault
 from rulescore._primitive import Entry, Registration, Rules, are_alike, clash
 from rulescore._rule import Rule
-from rulescore._table import entries_at, load, place_in, replace
+from rulescore._table import entries_at, load, place_in, replace, settle
 
 _registered: list[Registration] = []
 _count = 0  # of all registrations ever
@@ -19,7 +19,11 @@ names_of_plugins: set[str] = set()  # all installed ones, set by _plugins when t
 
 
 def register(
-    ruleset: Rules, plugin: str | None = None, override: bool | frozenset[str] = False
+    ruleset: Rules,
+    plugin: str | None = None,
+    override: bool | frozenset[str] = False,
+    *,
+    foreseen: bool = False,
 ) -> list[tuple[Entry, Entry]]:
     """Add a rule set to the table, or raise `RuleError` and leave the table as it was.
 
@@ -29,10 +33,13 @@ def register(
         plugin: the name of the installed plugin that handed it over, if one did.
         override: which rules its own win over, as `Registration` has it. A set that is
             registered already is registered anew with it, as the last.
+        foreseen: whether it is a section that the table waited for.
 
     Returns the pairs of rules that clash, where the set is a plugin's; of all others one raises.
     """
     global _count
+    if not foreseen:
+        settle(ruleset.rules)  # before the lock is taken: what it loads is registered too
     with _lock:
         known = _registration_of(ruleset)
         is_last = bool(_registered) and known is _registered[-1]
@@ -49,7 +56,7 @@ def register(
         clashes = change.add(new, ruleset.rules)
         if clashes and plugin is None:
             raise clash(*clashes[0])
-        change.publish()
+        change.publish(foreseen=foreseen)
         return clashes
 
 
@@ -71,6 +78,8 @@ def declare(ruleset: Rules, rules: list[Rule]) -> None:
 
     Where the code that declares them is run again, they take the place of what it declared before.
     """
+    if is_registered(ruleset):
+        settle(rules)
     with _lock:
         again = _declared_again(ruleset, rules)
         registration = _registration_of(ruleset)
@@ -204,10 +213,10 @@ class _Change:
                         or (repeated == "code" and not are_alike(rule, other))
                     )
 
-    def publish(self) -> None:
+    def publish(self, *, foreseen: bool = False) -> None:
         """Put a new table in the place of the old one."""
         _registered[:] = self._registered
-        replace(self._entries)
+        replace(self._entries, foreseen=foreseen)
 
     def _at(self, place: Any) -> tuple[Entry, ...]:
         if place not in self._entries:

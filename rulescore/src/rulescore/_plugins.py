@@ -12,7 +12,9 @@ import pluggy
 
 from rulescore import _changes, _table
 from rulescore._declaring.ruleset import RuleSet
+from rulescore._deferred import Part, functions_of
 from rulescore._errors import Fault, RuleError
+from rulescore._naming import name_of
 from rulescore._primitive import Entry
 from rulescore._switches import is_disabled, tell_of_broken, warn_of_clashes, warn_of_unknown
 
@@ -30,10 +32,13 @@ class Section:
             which have to be imported.
         rules: the module that holds the rules, in a rule set named `rule`; a rule set of another
             name is written `"package.module:name"`.
+        functions: the full names of all functions that the rules are for, such as
+            `"scipy.special.erf"`. Then they are imported when a rule for one of these is looked up.
     """
 
     libraries: str | tuple[str, ...]
     rules: str
+    functions: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         names: Any = self.modules
@@ -69,19 +74,89 @@ class Plugin:
     Attributes:
         name: the name of its entry point.
         distribution, version: the distribution that brought it.
-        rulesets: the rule sets that it handed over; none where it is disabled or broken.
+        loaded: the rule sets that have been loaded; none where it is disabled or broken.
         disabled: whether `RULESCORE_DISABLE` switched it off.
         error: what went wrong when it was loaded, or `None`.
         waiting: its sections whose libraries have not been imported.
+        deferred: its sections that name their functions, none of which has been looked up.
     """
 
     name: str
     distribution: str
     version: str
-    rulesets: tuple[RuleSet, ...] = ()
+    loaded: tuple[RuleSet, ...] = ()
     disabled: bool = False
     error: BaseException | None = field(default=None, compare=False)
     waiting: tuple[Section, ...] = ()
+    deferred: tuple["_Deferred", ...] = ()
+
+    @property
+    def rulesets(self) -> tuple[RuleSet, ...]:
+        """Return the rule sets that it handed over, with those that are loaded for this."""
+        return _with_deferred(self).loaded
+
+    @property
+    def packages(self) -> set[str]:
+        """Return the names of the packages that its rules are written in."""
+        modules = {str(getattr(r.body, "__module__", "")) for s in self.loaded for r in s.rules}
+        modules |= {part.section.rules for part in self.deferred}
+        return {name.partition(".")[0] for name in modules if name}
+
+
+@dataclass(eq=False)
+class _Deferred:
+    """Hold a section that is loaded when a rule for one of its functions is looked up.
+
+    Attributes:
+        section: the section.
+        plugin: the name of its plugin, and what messages call it.
+        rulesets: its rule set, once that is loaded.
+        error: what went wrong when it was loaded, or `None`.
+    """
+
+    section: Section
+    plugin: tuple[str, str]
+    rulesets: tuple[RuleSet, ...] = ()
+    error: BaseException | None = None
+    is_loaded: bool = False
+
+    def load(self) -> None:
+        """Load the rules, where that has not happened, so that nobody sees a part of them."""
+        with _lock:
+            if self.is_loaded:
+                return  # where it is asked by what it loads, it finds what is there so far
+            self.is_loaded = True
+            try:
+                self._load()
+            except BaseException:
+                self.is_loaded = False
+                raise
+
+    def _load(self) -> None:
+        name, told = self.plugin
+        try:
+            ruleset = _rules_of(self.section)
+            self._refuse_others(ruleset)
+            clashes = _changes.register(ruleset, name, foreseen=True)
+        except (Exception, SystemExit) as error:
+            tell_of_broken(f"the section {self.section.rules} of {told}", error)
+            self.error = error
+            return
+        try:
+            warn_of_clashes(clashes)
+        except RuleError:
+            _changes.unregister(ruleset)
+            raise
+        self.rulesets = (ruleset,)
+
+    def _refuse_others(self, ruleset: RuleSet) -> None:
+        known = set(map(_table.place_of, functions_of(self.section.functions)))
+        for rule in ruleset.rules:
+            if rule.kind in ("instance", "method") or _table.place_of(rule.function) not in known:
+                raise Fault.PLUGIN(
+                    f"{self.section!r} does not name {name_of(rule.function)} among its functions, "
+                    "and has a rule for it: it would be found or not, as others were looked up"
+                )
 
 
 _plugins: tuple[Plugin, ...] | None = None
@@ -105,7 +180,11 @@ def plugins(*, all_sections: bool = False) -> tuple[Plugin, ...]:
     same function and types are reported by one warning, and calls of that function raise
     `RuleError`.
     """
+    global _plugins
     _load()
+    if any(part.is_loaded for plugin in _plugins or () for part in plugin.deferred):
+        with _lock:
+            _plugins = tuple(map(_sorted_out, _plugins or ()))
     if all_sections:
         waiting = [section for plugin in _plugins or () for section in plugin.waiting]
         for name in dict.fromkeys(name for section in waiting for name in section.modules):
@@ -116,7 +195,26 @@ def plugins(*, all_sections: bool = False) -> tuple[Plugin, ...]:
             except (Exception, SystemExit) as error:
                 tell_of_broken(f"the library {name}", error)
         _wake()
+        return tuple(map(_with_deferred, _plugins or ()))
     return _plugins or ()
+
+
+def _with_deferred(plugin: Plugin) -> Plugin:
+    """Return the plugin with its deferred sections loaded."""
+    for part in plugin.deferred:
+        part.load()
+    return _sorted_out(plugin)
+
+
+def _sorted_out(plugin: Plugin) -> Plugin:
+    """Return the plugin with those of its deferred sections that were loaded among the others."""
+    done = [part for part in plugin.deferred if part.is_loaded]
+    return replace(
+        plugin,
+        loaded=(*plugin.loaded, *[ruleset for part in done for ruleset in part.rulesets]),
+        error=next((part.error for part in done if part.error), plugin.error),
+        deferred=tuple([part for part in plugin.deferred if part not in done]),
+    )
 
 
 def _load() -> None:
@@ -132,6 +230,7 @@ def _load() -> None:
             loaded = tuple(_load_one(point) for point in found)
             _changes.names_of_plugins = {plugin.name for plugin in loaded}
             loaded = _registered(loaded, done)
+            _defer(loaded)
         except BaseException:
             for ruleset in done:
                 _changes.unregister(ruleset)
@@ -159,8 +258,9 @@ def _wake() -> bool:
         _loading = True
         done: list[RuleSet] = []
         try:
-            known = [ruleset for plugin in _plugins or () for ruleset in plugin.rulesets]
+            known = [ruleset for plugin in _plugins or () for ruleset in plugin.loaded]
             loaded = _registered(tuple(map(_load_sections, _plugins or ())), done, known)
+            _defer(loaded, _plugins or ())
         except BaseException:
             for ruleset in done:
                 _changes.unregister(ruleset)
@@ -184,6 +284,27 @@ def _await(loaded: tuple[Plugin, ...]) -> None:
     _table._quiet = -1
 
 
+def _defer(loaded: tuple[Plugin, ...], before: tuple[Plugin, ...] = ()) -> None:
+    """Have the table wait for deferred sections that it did not wait for before.
+
+    Where others have rules for the same functions, they are loaded at once, as they may clash.
+    """
+    known = {id(part) for plugin in before for part in plugin.deferred}
+    found: list[tuple[Any, Part]] = []
+    for plugin in loaded:
+        for part in plugin.deferred:
+            if id(part) in known:
+                continue
+            functions = list(functions_of(part.section.functions))
+            there = [entry for f in functions for entry in _table.entries_at(_table.place_of(f))]
+            if any(source.plugin != plugin.name for _, source in there):
+                part.load()
+            else:
+                found += [(f, part) for f in functions]
+    if found:
+        _table.defer(found)
+
+
 def _registered(
     loaded: tuple[Plugin, ...], done: list[RuleSet], known: Iterable[RuleSet] = ()
 ) -> tuple[Plugin, ...]:
@@ -193,7 +314,7 @@ def _registered(
     earlier = set(map(id, known))
     for plugin in loaded:
         kept, broken = [], plugin.error
-        for ruleset in plugin.rulesets:
+        for ruleset in plugin.loaded:
             try:
                 if id(ruleset) not in earlier and not _changes.is_registered(ruleset):
                     clashes += _changes.register(ruleset, plugin.name)
@@ -202,7 +323,7 @@ def _registered(
             except RuleError as error:  # it clashes with itself
                 broken = error
                 tell_of_broken(f"a rule set of {_told(plugin)}", error)
-        found.append(replace(plugin, rulesets=tuple(kept), error=broken))
+        found.append(replace(plugin, loaded=tuple(kept), error=broken))
     warn_of_clashes(clashes)
     return tuple(found)
 
@@ -221,7 +342,7 @@ def _load_one(point: EntryPoint) -> Plugin:
         return replace(plugin, error=error)
     rulesets = tuple(part for part in given if isinstance(part, RuleSet))
     waiting = tuple(part for part in given if isinstance(part, Section))
-    return _load_sections(replace(plugin, rulesets=rulesets, waiting=waiting))
+    return _load_sections(replace(plugin, loaded=rulesets, waiting=waiting))
 
 
 def _said_by(point: EntryPoint) -> tuple[str, str]:
@@ -237,11 +358,15 @@ def _said_by(point: EntryPoint) -> tuple[str, str]:
 
 def _load_sections(plugin: Plugin) -> Plugin:
     """Return the plugin with those of its sections loaded whose libraries have been imported."""
-    rulesets, error = list(plugin.rulesets), plugin.error
+    rulesets, error = list(plugin.loaded), plugin.error
     waiting: list[Section] = []
+    deferred = list(plugin.deferred)
     for section in plugin.waiting:
         if not section.is_due():
             waiting.append(section)
+            continue
+        if section.functions:
+            deferred.append(_Deferred(section, (plugin.name, _told(plugin))))
             continue
         try:
             rulesets.append(_rules_of(section))
@@ -249,7 +374,13 @@ def _load_sections(plugin: Plugin) -> Plugin:
             error = caught
             libraries = ", ".join(section.modules)
             tell_of_broken(f"the section for {libraries} of {_told(plugin)}", caught)
-    return replace(plugin, rulesets=tuple(rulesets), error=error, waiting=tuple(waiting))
+    return replace(
+        plugin,
+        loaded=tuple(rulesets),
+        error=error,
+        waiting=tuple(waiting),
+        deferred=tuple(deferred),
+    )
 
 
 def _told(plugin: Plugin) -> str:
@@ -338,8 +469,9 @@ def provider_of(module: str) -> str | None:
     """
     for name, modules in _PUBLISHED.items():
         if any(module == known or module.startswith(f"{known}.") for known in modules):
-            given = [ruleset for p in plugins() if p.name == name for ruleset in p.rulesets]
-            return None if any(map(_changes.is_registered, given)) else name
+            given = [p for p in plugins() if p.name == name]
+            is_there = any(p.deferred or any(map(_changes.is_registered, p.loaded)) for p in given)
+            return None if is_there else name
     return None
 
 

@@ -78,6 +78,11 @@ class Primitive:
         self.overrides = any(registration.override for _, registration in (*entries, *rivals))
         self._dispatchers: dict[tuple[int, ...], plum.Function] = {}
 
+    @property
+    def function(self) -> Any:
+        """Return the function that the rules are for."""
+        return self.rules[0].function
+
     def find(self, arguments: tuple[Any, ...], key: Any) -> Rule | None:
         """Return the rule that answers for these arguments, and keep it under `key`."""
         rule: Rule | None = None

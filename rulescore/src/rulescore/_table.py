@@ -12,7 +12,8 @@ Forward and batching rules have places of their own, and are found likewise (`fi
 `find_batched`).
 
 What was found is kept by the types of the arguments until the table changes. Where nothing was
-kept, the sections of plugins whose libraries have been imported meanwhile are loaded first.
+kept, the sections of plugins whose libraries have been imported meanwhile are loaded first, and
+those that wait for a look-up of this function (`_deferred`).
 """
 
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._deferred import Deferred, Part
 from rulescore._errors import RuleError, keep_callers_frames
 from rulescore._primitive import Entry, Primitive, remember
 from rulescore._rule import Pullback, Rule, those_given
@@ -31,11 +33,11 @@ _BOUND = (BuiltinFunctionType, MethodType)
 
 # A change of the table replaces these, so that a thread that reads them meanwhile sees the old
 # table or the new one, and what it remembers is forgotten with the old.
-_functions: dict[Any, Primitive] = {}  # by identity: functions need not be hashable
+_functions: dict[Any, Primitive | Deferred] = {}  # by identity: functions need not be hashable
 _instances: dict[type, Primitive] = {}
 _resolved_types: dict[type, list[Primitive]] = {}
 _plain: dict[type, bool] = {}  # types of functions that no rule of instances is for
-_by_code: dict[CodeType, list[Primitive]] = {}  # filled when it is first asked for
+_by_code: dict[CodeType, list[Any]] = {}  # places, filled when they are first asked for
 _others: dict[Any, Primitive] = {}  # forward and batching rules, by their kind and function
 _generation = 0
 _load: Callable[[], None] | None = None  # set by _plugins: loads them at the first look-up
@@ -74,7 +76,7 @@ def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | Non
         _load()
     primitive = _functions.get(id(f))
     if primitive is None and type(f) in _BOUND:
-        primitive = _functions.get(_key(f))
+        primitive = _functions.get(place_of(f))
     if primitive is None and _wake is not None and _wake():
         return find_rule(f, *xs, ad=ad, **options)
     types = type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))
@@ -83,9 +85,10 @@ def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | Non
         try:
             rule = primitive.cache[types]
         except (KeyError, TypeError):
+            loaded = _primitive_at(place_of(f))
             if _wake is not None and _wake():
                 return find_rule(f, *xs, ad=ad, **options)
-            rule = primitive.find(xs, types)
+            rule = None if loaded is None else loaded.find(xs, types)
         if rule is None and any(map(_is_0d, xs)):
             numbers = tuple([x[()] if _is_0d(x) else x for x in xs])
             return find_rule(f, *numbers, ad=ad, **options)
@@ -150,9 +153,10 @@ def _find_other(kind: str, f: Any, xs: tuple[Any, ...], options: dict[str, Any])
 
 def _primitive_of(kind: str, f: Any) -> Primitive | None:
     """Return what holds such rules for a function, which its other rules may override."""
-    others, key = _others, (kind, _key(f))
+    others, key = _others, (kind, place_of(f))
     if key not in others:
-        entries = entries_at(key)
+        _primitive_at(key[1])  # its section, if it waits, has those of all kinds
+        others, entries = _others, entries_at(key)
         if not entries:
             return None
         others[key] = Primitive(entries, entries_at(key[1]))
@@ -181,7 +185,7 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
     try:
         if primitive is None:
             kind = type(f)
-            plain = kind in _plain and (kind not in _BOUND or _key(f) not in _functions)
+            plain = kind in _plain and (kind not in _BOUND or place_of(f) not in _functions)
             if plain and (_wake is None or not _wake()):
                 return None
         else:
@@ -215,7 +219,7 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
         raise
 
 
-def _key(f: Any) -> Any:
+def place_of(f: Any) -> Any:
     """Return what a function is found by: bound methods are made anew at each access."""
     if type(f) in _BOUND:
         owner = f.__self__
@@ -310,13 +314,25 @@ def primitives_in_play(f: Any) -> list[Primitive]:
 
 
 def _of_function(f: Any) -> list[Primitive]:
-    return [_functions[_key(f)]] if _key(f) in _functions else []
+    primitive = _primitive_at(place_of(f))
+    return [] if primitive is None else [primitive]
+
+
+def _primitive_at(place: Any) -> Primitive | None:
+    """Return what holds the rules at a place, once all of them have been loaded."""
+    known = _functions.get(place)
+    if isinstance(known, Deferred):
+        known.load()
+        known = _functions.get(place)
+        if isinstance(known, Deferred):  # it is asked by what it waits for
+            return Primitive(known.entries) if known.entries else None
+    return known
 
 
 def methods_of(function: Any) -> Primitive | None:
     """Return what holds the methods of `project`, `accumulate` or `zero`, if there are any."""
     load()
-    return _functions.get(("method", id(function)))
+    return _primitive_at(("method", id(function)))
 
 
 def rules_of(f: Any) -> list[Rule]:
@@ -334,13 +350,13 @@ def _with_code(code: CodeType) -> list[Primitive]:
     """Return those of the functions that have this code object."""
     known = _by_code
     if not known:
-        found: dict[CodeType, list[Primitive]] = {}
-        for primitive in _functions.values():
-            own = getattr(primitive.rules[0].function, "__code__", None)
+        found: dict[CodeType, list[Any]] = {}
+        for place, primitive in _functions.items():
+            own = getattr(primitive.function, "__code__", None)
             if own is not None:
-                found.setdefault(own, []).append(primitive)
+                found.setdefault(own, []).append(place)
         known.update(found)
-    return known.get(code, [])
+    return [p for p in map(_primitive_at, known.get(code, ())) if p is not None]
 
 
 def place_in(rule: Rule) -> Any:
@@ -348,28 +364,63 @@ def place_in(rule: Rule) -> Any:
     if rule.kind == "method":  # it is no derivative of the function
         return "method", id(rule.function)
     if rule.kind in ("forward", "batched"):
-        return rule.kind, _key(rule.function)
-    return rule.function if rule.kind == "instance" else _key(rule.function)
+        return rule.kind, place_of(rule.function)
+    return rule.function if rule.kind == "instance" else place_of(rule.function)
+
+
+def settle(rules: list[Rule]) -> None:
+    """Load the sections that wait for the functions of these rules."""
+    for rule in rules:
+        if rule.kind not in ("instance", "method"):
+            _primitive_at(place_of(rule.function))
+
+
+def defer(found: list[tuple[Any, Part]]) -> None:
+    """Note for each of these functions a section of a plugin that has rules for it."""
+    global _functions, _by_code
+    table = dict(_functions)
+    for f, part in found:
+        place = place_of(f)
+        known = table.get(place)
+        waiting = known.waiting if isinstance(known, Deferred) else ()
+        table[place] = Deferred(f, (*waiting, part), () if known is None else known.entries)
+    _functions, _by_code = table, {}
+    _note_change()
 
 
 def entries_at(place: Any) -> tuple[Entry, ...]:
-    """Return the rules that stand at a place, each with how it came there."""
+    """Return the rules that stand at a place now, each with how it came there."""
     known = (_instances if isinstance(place, type) else _functions).get(place)
     return () if known is None else known.entries
 
 
-def replace(entries: dict[Any, tuple[Entry, ...]]) -> None:
-    """Put a new table in the place of the old one, with these rules at these places."""
-    global _functions, _instances, _resolved_types, _plain, _by_code, _others, _generation
+def replace(entries: dict[Any, tuple[Entry, ...]], *, foreseen: bool = False) -> None:
+    """Put a new table in the place of the old one, with these rules at these places.
+
+    Arguments:
+        entries: the rules at each place that changes.
+        foreseen: whether the rules are those that the table said were to be loaded: nobody has
+            been given another answer.
+    """
+    global _functions, _instances, _resolved_types, _plain, _by_code, _others
     functions, instances = dict(_functions), dict(_instances)
     for place, those in entries.items():
-        table: dict[Any, Primitive] = instances if isinstance(place, type) else functions
-        if those:
+        table: dict[Any, Any] = instances if isinstance(place, type) else functions
+        known = table.get(place)
+        if isinstance(known, Deferred) and known.waiting:
+            table[place] = Deferred(known.function, known.waiting, those)
+        elif those:
             table[place] = Primitive(those)
         else:
             table.pop(place, None)
     _functions, _instances = functions, instances
     _resolved_types, _plain, _by_code, _others = {}, {}, {}, {}
+    if not foreseen:
+        _note_change()
+
+
+def _note_change() -> None:
+    global _generation
     _generation += 1
     for forget in _told:
         forget()

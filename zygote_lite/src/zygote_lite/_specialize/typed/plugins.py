@@ -22,9 +22,7 @@ def is_of_plugin(globals_: dict[str, Any]) -> bool:
 @functools.lru_cache(maxsize=4)
 def _packages(_: int) -> set[str]:
     """Return the packages that rules of plugins are written in, and what those are made of."""
-    rules = [r for plugin in plugins() for ruleset in plugin.rulesets for r in ruleset.rules]
-    modules = {str(getattr(r.body, "__module__", "")) for r in rules}
-    return {name.partition(".")[0] for name in modules if name} | {*_OURS}
+    return {*_OURS}.union(*[plugin.packages for plugin in plugins()])
 
 
 def is_of_program(f: Any) -> bool:
@@ -53,7 +51,7 @@ def are_of_one_plugin(*functions: Any) -> bool:
 def _are_of_one_plugin(functions: tuple[Any, ...], _: int) -> bool:
     asked = [r for f in functions for _, r in why(f) if all(map(_may_be_of_numbers, r.types))]
     return any(
-        all(any(rule in ruleset.rules for ruleset in plugin.rulesets) for rule in asked)
+        all(any(rule in ruleset.rules for ruleset in plugin.loaded) for rule in asked)
         for plugin in plugins()
     )
 
