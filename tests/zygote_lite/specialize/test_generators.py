@@ -1,5 +1,6 @@
 """Generators and iterators: written into the loops over them, or taken from one by one."""
 
+import contextlib
 import functools
 import itertools
 import math
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks import programs
+from tests.zygote_lite.checks.finite_differences import assert_slopes
 from tests.zygote_lite.checks.oracles import assert_agreement
 from zygote_lite import gradient, testing, value_and_grad
 
@@ -381,3 +383,93 @@ def test_a_generator_that_yields_nothing_is_over_after_a_loop_that_may_break():
         return total
 
     assert assert_agreement(f, (1.5,))
+
+
+def views_beside_what_has_any_length(xs, n):
+    stack, s = [xs[0]], 0.0
+    for _ in range(n):
+        s = s + (stack.pop() if stack else 0.0)
+        stack.append(s * 0.3)
+        for p, q in zip({"k": xs[1], "l": s}.values(), stack, strict=False):
+            s = s + p * q * 0.5
+    return s
+
+
+def test_views_of_dicts_beside_what_has_any_length():
+    with testing.strict():
+        assert_agreement(views_beside_what_has_any_length, (A([0.3, 0.4]), 3))
+
+
+class Level:
+    def __init__(self):
+        self.depth = 0.0
+
+
+@contextlib.contextmanager
+def deeper(level, k):
+    level.depth += k
+    try:
+        yield level.depth * k
+    finally:
+        level.depth -= k * 0.5
+
+
+def managers_with_finally(v):
+    level, s = Level(), 0.0
+    for k in v:
+        with deeper(level, k) as depth:
+            s = s + depth * v[0]
+            with deeper(level, v[1]):
+                s = s + level.depth**2
+    return s + level.depth
+
+
+def counting(v, total):
+    try:
+        for x in v:
+            yield x * x
+    finally:
+        total[0] = total[0] + v[0]
+
+
+def used_up(v):
+    total = [0.0]
+    s = sum(counting(v, total)) + total[0]
+    for x in counting(v, total):
+        s = s + x * total[0]
+    return s * total[0]
+
+
+@pytest.mark.parametrize("f", [managers_with_finally, used_up])
+def test_yield_in_a_try_with_finally(f):
+    assert testing.why_recorded(f, V) is None
+    assert assert_agreement(f, (V,), (V[:2],))
+
+
+def given_up(v):
+    total = [0.0]
+    for x in counting(v, total):
+        if x > 0.1:
+            break
+    return x + total[0]
+
+
+def left_waiting(v):
+    total = [0.0]
+    rest = counting(v, total)
+    return next(rest) + total[0]
+
+
+def closed(v):
+    total = [0.0]
+    rest = counting(v, total)
+    s = next(rest)
+    rest.close()
+    return s + total[0]
+
+
+@pytest.mark.parametrize("f", [given_up, left_waiting, closed])
+def test_what_is_given_up_inside_a_try_is_recorded(f):
+    assert testing.why_recorded(f, V) is not None
+    if f is not left_waiting:  # the tape refuses it
+        assert_slopes(gradient(f, V), f, (V,), 1e-7)

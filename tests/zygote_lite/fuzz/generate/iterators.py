@@ -137,6 +137,9 @@ class Author(RandomAuthor):
         if self.source.random() < 0.25:
             assigned = self.choice("a", "b")
             body = [f"nonlocal {assigned}", *body, f"{assigned} = {assigned} * 0.5 + s"]
+        if self.source.random() < 0.2:
+            final = self.choice("w[1] = w[1] + s * 0.1", "s = 0.0", "r = s", "w[0] = w[0] * x")
+            body = ["try:", *(f"    {line}" for line in body), "finally:", f"    {final}"]
         self.generators.append(name)
         return [f"def {name}(s, t):", *(f"    {line}" for line in body)]
 
@@ -166,12 +169,16 @@ class Author(RandomAuthor):
         """Return the lines of a function whose calls are managers."""
         name = self.new("m")
         self.managers.append(name)
+        entered = f"    yield {self.choice('u', 'z * u', 'u + w[1]')}"
+        after = [f"    w[1] = w[1] + {self.choice('u', 'z', 'u * w[0]')}"]
+        if self.source.random() < 0.4:
+            around = ["    try:", f"    {entered}", "    finally:", f"    {after[0]}"]
+        else:
+            around = [entered, *(after if self.source.random() < 0.7 else [])]
         return [
             "@contextlib.contextmanager", f"def {name}(z):", f"    u = {self.expression('z')}",
             *([f"    w[0] = {self.expression('u')}"] if self.source.random() < 0.5 else []),
-            f"    yield {self.choice('u', 'z * u', 'u + w[1]')}",
-            *([f"    w[1] = w[1] + {self.choice('u', 'z', 'u * w[0]')}"]
-              if self.source.random() < 0.7 else []),
+            *around,
         ]  # fmt: skip
 
     def statement(self, depth):

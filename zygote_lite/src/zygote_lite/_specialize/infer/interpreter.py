@@ -17,7 +17,11 @@ from zygote_lite._specialize.infer.cells import assign, is_cell, new_cell, with_
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import hold_all, moves_to
 from zygote_lite._specialize.infer.inputs import is_settled
-from zygote_lite._specialize.infer.iteration.generators import advance, new_generator
+from zygote_lite._specialize.infer.iteration.generators import (
+    advance,
+    new_generator,
+    refuse_unfinished,
+)
 from zygote_lite._specialize.infer.iteration.own import iterator_of
 from zygote_lite._specialize.infer.loops import is_left
 from zygote_lite._specialize.infer.models import dicts as _dicts
@@ -92,6 +96,7 @@ class Interpreter(Builder):
             env = self.block(lowered.body, env, {result}) or {}
             if len(self.frames) == 1 and not self.plain:
                 _contexts.settle_settings(self)
+                refuse_unfinished(self)
         except NotSpecializable as reason:
             reason.origin = reason.origin or self.origin
             reason.raises = None  # what the function has done before is not known here

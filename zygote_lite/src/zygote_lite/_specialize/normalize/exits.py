@@ -214,17 +214,26 @@ def _is_none(value: ir.Atom, result: str) -> bool:
 
 
 def _refuse_in_generator(body: Block) -> None:
-    """Refuse a `yield` inside a `try` or `with`: what ends the generator early comes to that, too.
-
-    Of handlers, only those that catch everything would.
-    """
+    """Refuse a `yield` inside a `with`, or where an error that ends the generator is caught."""
     for s in ir.every(body):
         if isinstance(s, ir.Class):
             raise NotSupported.STATEMENT("a generator defines a class")
-        if isinstance(s, ir.Try) and any(isinstance(x, ir.Yield) for x in ir.every(s.body)):
+        if isinstance(s, ir.Try) and _yields([s]):
             for_all = any("BaseException" in classes_named(h.kind) for h in s.handlers)
-            if s.final or s.star or for_all:
+            managed = isinstance(s.origin, ast.With)
+            if managed or s.star or for_all or _yields(s.final):
                 raise NotSupported.STATEMENT("a generator yields inside a `try` or a `with`")
+
+
+def _yields(body: Block) -> bool:
+    return any(isinstance(s, ir.Yield) for s in ir.every(body))
+
+
+def finishes(function: ir.Function) -> bool:
+    """Return whether a generator that is given up at a `yield` comes to a `finally`."""
+    return function.is_generator and any(
+        isinstance(s, ir.Try) and bool(s.final) and _yields([s]) for s in ir.every(function.body)
+    )
 
 
 def _ending_where_left(body: Block) -> Block:

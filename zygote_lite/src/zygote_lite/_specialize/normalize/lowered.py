@@ -15,7 +15,7 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._specialize.normalize.class_bodies import with_blocks
-from zygote_lite._specialize.normalize.exits import IS_LEFT, assignments, live, normalize
+from zygote_lite._specialize.normalize.exits import IS_LEFT, assignments, finishes, live, normalize
 from zygote_lite._specialize.normalize.tries import Block, has
 from zygote_lite._specialize.typed.reasons import NotSupported
 
@@ -83,6 +83,7 @@ class Lowered:
         caught: the names of the classes of exceptions that it catches.
         cells: its variables that functions inside share, and that are given several values.
         nonlocals: the variables of enclosing functions that it assigns.
+        finishes: whether it is a generator that comes to a `finally` where it is given up.
     """
 
     body: list[ir.Statement]
@@ -91,6 +92,7 @@ class Lowered:
     caught: set[str]
     cells: list[str]
     nonlocals: list[str]
+    finishes: bool
 
 
 _lowered: dict[Any, tuple[dict[str, Any], Lowered]] = {}  # holds the globals
@@ -122,7 +124,7 @@ def lowered_code(
             if times[name] + (name in function.names) > 1
             or name in _assigned_inside(function) | _captured_early(body, function.names)
         ]  # fmt: skip
-        found = Lowered(body, result, times, caught, cells, function.nonlocals)
+        found = Lowered(body, result, times, caught, cells, function.nonlocals, finishes(function))
         known = _lowered[key] = globals_, found
     return known[1]
 

@@ -92,6 +92,8 @@ class Tries:
         if not s.final:
             return body
         self.closed += ir.every(body)
+        if any(isinstance(inner, ir.Yield) for inner in ir.every(body)):
+            self.kinds.add("BaseException")
         if any(has(s.final, kind) for kind in (ir.Return, ir.Break, ir.Continue)):
             self.kinds.add("BaseException")
         final = self.without(_final_of(s))

@@ -61,6 +61,7 @@ class Inputs:
         asks: whether the code is left where such a variable is `None`.
         compares_texts: whether the code asks whether two texts are one object.
         plain: whether the code is to be read as it is before the passes, with its types.
+        unfinished: generators that were taken from, and come to a `finally` if they are given up.
     """
 
     def __init__(self, f: Any) -> None:
@@ -95,6 +96,7 @@ class Inputs:
         self.sources: dict[Value, str] = {}
         self.assigned: dict[str, None] = {}
         self.attributes: list[tuple[Value, str]] = []
+        self.unfinished: list[Value] = []
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""

@@ -146,7 +146,16 @@ def advance(builder: Builder, it: Value, sent: Value | None = None) -> Value | N
             it.fields[RESULT] = run.env[lowered.result]
     else:
         it.fields = {**run.env, STATE: constant(Waiting(run.stack))}
+        if lowered.finishes:
+            builder.inputs.unfinished.append(it)
     return found
+
+
+def refuse_unfinished(builder: Builder) -> None:
+    """Refuse generators that are given up where a `finally` waits, which Python may run later."""
+    for it in builder.inputs.unfinished:
+        if not is_over(it):
+            raise NotSupported.STATEMENT("a generator is given up inside a `try`")
 
 
 class _Run:

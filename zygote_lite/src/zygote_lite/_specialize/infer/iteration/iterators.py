@@ -182,7 +182,7 @@ def source_of_loop(it: Value) -> Value | None:
 
 def unwrapped(builder: Builder, it: Value) -> Value:
     """Return what a new iterator walks over, as `zip` may walk over it, and what is no such one."""
-    if is_iterator(it) and is_over(it):
+    if not isinstance(it.sample, Items | Together) or is_over(it):
         return it
     if isinstance(it.sample, Together):
         parts = [part for name, part in (it.fields or {}).items() if name != STATE]
@@ -191,7 +191,7 @@ def unwrapped(builder: Builder, it: Value) -> Value:
             return it
         lose(it)
         return _several(builder, "strict zip" if it.sample.strict else "zip", found)
-    if not isinstance(it.sample, Items) or it.sample.view or it.sample.size is not None:
+    if it.sample.view or it.sample.size is not None:
         return it
     source = (it.fields or {})[SOURCE]
     if type(source.sample) is range or known_items(source) is None:

@@ -256,6 +256,8 @@ def method_of_iterator(
             raise Unsound.RAISES("a generator has come to its end").always(StopIteration)
         return item
     if name == "close" and runs:
+        if it in builder.inputs.unfinished:
+            raise NotSupported.METHOD("it closes a generator that waits inside a `try`")
         end(it)
         return constant(None)
     raise NotSupported.METHOD(f"it calls the method {name} of an iterator")

@@ -59,6 +59,8 @@ def written_into(
         raise NotSupported.RECURSION(
             f"{kind.code.co_name} walks over itself, or generators go deep"
         )
+    if lowered.finishes and s.left:  # Python may run the `finally` later
+        raise NotSupported.STATEMENT("a loop that may be left walks over a generator with a `try`")
     builder.generators += 1
     names = _names_elsewhere(lowered, own, kind, builder.generators) | {IS_LEFT: s.left}
     frame = frame_of(x, lowered, own)
