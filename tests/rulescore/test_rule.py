@@ -12,6 +12,7 @@ from rulescore.testing import check_rrule
 
 PULLBACKS = [
     ("too many", lambda dy: (dy, dy), "returned 2 cotangents where 1 was due"),
+    ("one for the function", lambda dy: (None, dy), "1 was due: .* none for the function itself"),
     ("too few", lambda dy: (), "returned 0 cotangents where 1 was due"),
     ("no tuple", lambda dy: dy, "returned float: return a tuple"),
     ("a list", lambda dy: [dy], "returned list of length 1: return a tuple"),

@@ -101,7 +101,12 @@ class Silent:
     """Its instances cannot be called."""
 
 
+def halved(x):
+    return x / 2
+
+
 REFUSED = [
+    (lambda rule: rule.scalar(halved)(0.5), "0.5 is not a plain function: `rule.scalar"),
     (lambda rule: rule(3.0)(lambda x: x), "3.0 is not callable"),
     (lambda rule: rule.constant("f"), "'f' is not callable"),
     (lambda rule: rule()(lambda x: x), "name the function"),

@@ -397,4 +397,7 @@ def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
         wanted = "return a tuple, one cotangent per argument"
         return Fault.COUNT(f"{returned} {describe(cotangents)}: {wanted}")
     number, were = len(cotangents), "were" if due != 1 else "was"
-    return Fault.COUNT(f"{returned} {number} cotangent{'s' * (number != 1)} where {due} {were} due")
+    counted = f"{number} cotangent{'s' * (number != 1)} where {due} {were} due"
+    extra = number == due + 1 and rule.kind != "instance" and cotangents[0] is None
+    why = ": give one for each argument, and none for the function itself" if extra else ""
+    return Fault.COUNT(f"{returned} {counted}{why}")

@@ -52,8 +52,9 @@ class Declaration:
         if are_bodies and (len(given) == 1 or (given and self._several)):
             self._apply(self, given[0] if len(given) == 1 else given)
             return given[0] if len(given) == 1 else given
-        if len(self.functions) == 1 and isinstance(self.functions[0], FunctionType):
-            raise self._forgotten(self._place, self.functions[0])  # it stands in its place
+        f = self.functions[0] if len(self.functions) == 1 else None
+        if isinstance(f, FunctionType) and f.__globals__.get(f.__name__) is not f:
+            raise self._forgotten(self._place, f)  # it stands in its place
         what = repr(given[0]) if len(given) == 1 and not options else "what it is given"
         raise Fault.FORM(
             f"{self._place}: {what} is not a plain function: `{self._written()}` takes the body of "
