@@ -1,16 +1,18 @@
 """What a call of a rule for SciPy costs beyond the calls of SciPy and NumPy that it has to make.
 
-Run it as a script: it measures each example of the rules for `scipy.special`, `scipy.linalg`,
-`scipy.fft` and `scipy.fftpack`, and each elementwise function also with numbers and with arrays of
-three entries. It prints, in microseconds, what is over the limit; with `--all` every row, and with
-names of functions those only. Times are of this process, medians of rounds in turns.
+Run it as a script, on one thread (`OPENBLAS_NUM_THREADS=1`): it measures each example of the rules
+for `scipy.special`, `scipy.linalg`, `scipy.fft` and `scipy.fftpack`, and each elementwise function
+also with numbers and with arrays of three entries. It prints, in microseconds, what is over the
+limit; with `--all` every row, and with names of functions those only. Times are of this process,
+medians of rounds in turns.
 
 `call` is SciPy's own call of the function, or the calls that the rule makes instead, such as those
 of LAPACK's factorization whose factors it keeps. `own calls` are those that the formula of the
 derivative makes, of functions of SciPy and NumPy and of arithmetic with arrays and NumPy's numbers:
-they are noted while it runs once, and made again. `rule` and `back` are what `rrule(f, *xs)` and
-`back(dy)` take beyond these, so that what Python does between the calls counts. Beside calls that
-take long, a twentieth of their time is allowed: two measurements of one call differ by as much.
+they are noted while it runs once, also those of functions that it captured, and made again. `rule`
+and `back` are what `rrule(f, *xs)` and `back(dy)` take beyond these, so that what Python does
+between the calls counts. Beside calls that take long, a twentieth of their time is allowed: two
+measurements of one call differ by as much.
 """
 
 import argparse
@@ -24,7 +26,7 @@ import warnings
 from collections import Counter
 from functools import partial
 from statistics import median
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 
 import numpy as np
 
@@ -127,22 +129,46 @@ def noting_call(f):
     return lambda *xs, **options: noted(f, xs, options)
 
 
+def is_of_library(x):
+    """Return whether a value is a function of SciPy or NumPy."""
+    if isinstance(x, np.ufunc):
+        return True
+    of_module = str(getattr(x, "__module__", "")).partition(".")[0] in ("numpy", "scipy")
+    return of_module and isinstance(x, FunctionType | BuiltinFunctionType)
+
+
+def cells_of(f, known):
+    """Give the cells of a function, and of those that it captures, with functions of libraries."""
+    for cell in getattr(f, "__closure__", None) or ():
+        x = cell.cell_contents
+        if is_of_library(x):
+            yield cell
+        elif isinstance(x, FunctionType) and x not in known:
+            known.add(x)
+            yield from cells_of(x, known)
+
+
 @contextlib.contextmanager
-def noting():
-    """Give the calls that rules make meanwhile."""
+def noting(body):
+    """Give the calls that rules make meanwhile, also of what the body of a rule has captured."""
     Noted.calls = []
+    cells = [(cell, cell.cell_contents) for cell in cells_of(body, set())]
     found = [
         (module, name, known)
         for key, module in sys.modules.items()
         if key.startswith("rules_scipy.") and not key.startswith("rules_scipy.examples")
         for name, known in vars(module).items()
-        if isinstance(known, np.ufunc) or name in OF_LIBRARIES
+        if is_of_library(known) or name in OF_LIBRARIES
     ]
     for module, name, known in found:
         setattr(module, name, noting_call(known) if callable(known) else Noting(known))
+    for cell, known in cells:
+        cell.cell_contents = noting_call(known)
     try:
         yield Noted.calls
     finally:
+        for cell, known in cells:
+            cell.cell_contents = known
         for module, name, known in found:
             setattr(module, name, known)
 
@@ -151,7 +177,7 @@ def calls_of(rule, xs, options, dy, needed):
     """Return the calls that a rule makes for a value and for its cotangents."""
     given, f = wrapped(copy.deepcopy(list(xs))), rule.function
     dy = wrapped(dy)
-    with noting() as calls, np.errstate(all="ignore"):
+    with noting(rule.body) as calls, np.errstate(all="ignore"):
         if rule.kind == "scalar":
             y = noted(f, given, {})
             forward = len(calls)

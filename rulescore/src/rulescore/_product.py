@@ -33,7 +33,15 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
             return float(dy * partial) if dy else 0.0
         if type(dy) in _COMPLEX and type(partial) in _COMPLEX:
             return float((dy * partial.conjugate()).real) if dy else 0.0
-    elif kind is np.ndarray is type(dy) is type(partial) and _are_inexact(dy, partial):
+    elif kind is np.ndarray is type(dy) is type(partial):
+        dtype, shape = dy.dtype, dy.shape
+        alike = dtype is partial.dtype and dtype is x.dtype and partial.shape == shape == x.shape
+        if alike and shape and dtype.kind == "f":  # nothing is to be projected
+            if isfinite(vdot(partial, partial)) if partial.size <= MANY else is_finite(partial):
+                return dy * partial
+            return _masked(dy, partial)
+        if dtype.kind not in "fc" or partial.dtype.kind not in "fc":
+            return _pull_others(dy, partial, x, xs)
         if partial.dtype.kind == "c":
             partial = partial.conj()
         dx = dy * partial if is_finite(partial) else _masked(dy, partial)
@@ -41,9 +49,13 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
             dx = dx.real
         if type(dx) is kind and dx.shape == x.shape and dx.dtype is x.dtype:
             return dx
-        if partial.shape != dy.shape:
+        if partial.shape != shape:
             _refuse_larger(partial, xs)
         return project(dx, x)
+    return _pull_others(dy, partial, x, xs)
+
+
+def _pull_others(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     given = type(partial)
     if given is int and (partial == 1 or partial == -1):
         return project(dy if partial == 1 else -dy, x)
@@ -61,10 +73,6 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     if isinstance(partial, Array) or isinstance(dy, Array):
         return project(_times(dy, partial), x)
     return project(dy * partial if dy else dy, x)
-
-
-def _are_inexact(dy: np.ndarray, partial: np.ndarray) -> bool:
-    return dy.dtype.kind in "fc" and partial.dtype.kind in "fc"
 
 
 def push(dx: Any, partial: Any) -> Any:

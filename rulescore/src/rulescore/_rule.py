@@ -16,6 +16,7 @@ from rulescore._project import fits
 from rulescore.watching import watched
 
 _OF_UFUNCS = frozenset({"dtype", "order", "subok"})
+_NO_VALUE = np._NoValue
 
 
 class Rule:
@@ -185,8 +186,11 @@ class Rule:
             return True
         if not self.options.issuperset(options):
             return False
-        already = self.optional_names[: max(count - len(self.types), 0)]
-        return not already or not any(name in options for name in already)
+        if count > len(self.types):
+            for name in self.optional_names[: count - len(self.types)]:
+                if name in options:
+                    return False
+        return True
 
     def takes_batch(self, position: int) -> bool:
         """Return whether the argument at a position of a batching rule may be a batch."""
@@ -217,9 +221,10 @@ class Rule:
 
 def those_given(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options less those that NumPy's own functions hand on as "no value"."""
-    if id(np._NoValue) not in map(id, options.values()):
-        return options
-    return {name: x for name, x in options.items() if x is not np._NoValue}
+    for given in options.values():
+        if given is _NO_VALUE:
+            return {name: x for name, x in options.items() if x is not _NO_VALUE}
+    return options
 
 
 class Pullback(partial[tuple[Any, ...]]):

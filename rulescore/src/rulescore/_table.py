@@ -195,13 +195,16 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
     except (KeyError, TypeError):
         pass
     try:
-        if rule is None or rule.needs_ad or options:
+        if rule is None or rule.needs_ad:
             rule = find_rule(f, *xs, ad=ad, **options)
             if rule is None:
                 return None
-            options = those_given(options)
             if rule.needs_ad:
-                options["ad"] = ad
+                options = {**options, "ad": ad}
+        elif options and not rule.takes(len(xs), options):
+            return None
+        if options:
+            options = those_given(options)
         # what `rule(f, *xs, **options)` does, without the call, for the kinds that are most common
         if rule.kind == "scalar" and not options:
             y = rule.primal(*xs)
@@ -213,6 +216,8 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
                 if type(back) is tuple or callable(back):
                     return given[0], Pullback(rule.reverse, rule, back, f, xs)
             return rule.answer(given, f, xs)
+        if rule.kind == "linear" and not rule.watches:
+            return rule.primal(*xs, **options), Pullback(rule.reverse, rule, options, f, xs)
         return rule(f, *xs, **options)
     except RuleError as error:
         __tracebackhide__ = keep_callers_frames(error)
