@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rulescore import plugins, rrule
-from zygote_lite import NoRuleError, grad, gradient, hessian, jvp, pullback, value_and_grad
+from zygote_lite import NoRuleError, grad, gradient, hessian, hvp, jvp, pullback, value_and_grad
 from zygote_lite.testing import compared
 
 torch = pytest.importorskip("torch", reason="PyTorch is not here: `nox -s interop` installs it")
@@ -511,9 +511,46 @@ def test_compiled_functions_of_jax(f):
         np.testing.assert_allclose(dx.ravel(), np.divide(want, 2 * h), rtol=1e-7, atol=1e-7)
 
 
-def test_higher_derivatives_of_compiled_functions():
-    np.testing.assert_allclose(hessian(lambda x: float(JITTED(x)))(X[0]), np.diag(-np.sin(X[0])))
-    assert jvp(lambda x: float(JITTED(x)), (X[0],), (X[1],))[1] == np.cos(X[0]) @ X[1]
+@pytest.mark.parametrize("n", [1, 2, 4, 8, 10])
+def test_higher_derivatives_of_compiled_functions(n):
+    f = CALLING[n]
+    v, h = np.cos(np.arange(6.0)).reshape(X.shape), 1e-6
+    up, down = ((f(X + s * v), gradient(f, X + s * v)[0]) for s in (h, -h))
+    assert jvp(f, (X,), (v,))[1] == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-6, abs=1e-6)
+    found = hvp(f)(X, v)
+    np.testing.assert_allclose(found, (up[1] - down[1]) / (2 * h), rtol=1e-6, atol=1e-6)
+
+
+def test_tangents_of_arrays_of_jax_are_arrays():
+    y, dy = jvp(lambda x: (jnp.sin(x), 3.0), (X,), (X,))
+    assert isinstance(y[0], jax.Array)
+    assert type(dy[0]) is np.ndarray
+    np.testing.assert_allclose(dy[0], X * np.cos(X))
+
+
+def test_integers_of_python_are_numbers_of_jax():
+    """An exponent has the derivative of the same exponent as a float; a static one is refused."""
+    x, n = np.array([0.5, 1.5, 2.0]), 3
+    power = rules_jax.numpy(lambda x, n: x**n)
+    compiled = jax.jit(lambda x, n: jnp.sum(x**n))
+    static = jax.jit(lambda x, n: jnp.sum(x**n), static_argnums=1)
+    for f in (lambda x, n: np.sum(power(x, n)), lambda x, n: float(compiled(x, n))):
+        dx, dn = gradient(f, x, n)
+        np.testing.assert_allclose(dx, n * x ** (n - 1))
+        np.testing.assert_allclose(dn, np.sum(x**n * np.log(x)))
+        (d,) = gradient(lambda n, f=f: np.sum(gradient(lambda x: f(x, n), x)[0]), n)
+        np.testing.assert_allclose(d, np.sum(x ** (n - 1) * (1 + n * np.log(x))))
+    for f in (power, compiled, static):
+        twice = hessian(lambda x, f=f: np.sum(np.asarray(f(x, n))))(x)
+        np.testing.assert_allclose(twice, np.diag(6 * x))
+    (dx,) = gradient(lambda x: np.sum(gradient(lambda x: float(static(x, n)), x)[0] ** 2), x)
+    np.testing.assert_allclose(dx, 36 * x**3)
+    for run in (
+        lambda n: float(static(x, n)),
+        lambda n: np.sum(gradient(lambda x: float(static(x, n)), x)[0]),
+    ):
+        with pytest.raises(REFUSALS, match="integers"):
+            gradient(run, n)
 
 
 def test_what_compiled_functions_are_given():

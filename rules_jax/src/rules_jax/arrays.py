@@ -9,42 +9,29 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rules_jax.calls import Numpy, array_of, record
+from rules_jax.calls import Numpy, array_of, part_of_whole, record
 from rulescore import Numeric, RuleSet, project, zero
-from rulescore.interop.foreign import begun, is_number, part_at
+from rulescore.interop import foreign
+from rulescore.interop.foreign import begun, is_number, parts_of
 
 rule = RuleSet("rules_jax")
 Compiled = type(jax.jit(lambda: None))
 ArrayOfJax = type(jnp.zeros(()))
 
 
+def record_compiled(f, *xs, **options):
+    """Return what `record` does; this function has a rule, so that no AD looks into `Numpy`."""
+    return record(Numpy(f), *xs, **options)
+
+
+foreign.declare_record(rule, Compiled, record_compiled, part_of_whole)
+
+
 @rule.of_instances
 def _(f: Compiled, *xs: object, **options):
-    y, back, why = record(Numpy(f), *xs, **options)
-    parts = [part_at(back, f, xs, i, why[i]) for i in range(len(xs) + 1)]
-    for i, x in enumerate(xs):
-        if type(x) is int:  # a factor, as in `y * 2`: an AD may ask for its cotangent, and drop it
-            parts[i + 1] = part_of_whole(f, xs, options, i, why[i + 1])
-    return as_of_jax(y), (begun, tuple(parts))
-
-
-def part_of_whole(f, xs, options, i, why):
-    """Return the part of a pullback for an integer of Python: that of the same number as a float.
-
-    It is refused where the function needs an integer.
-    """
-
-    def part(shared):
-        if shared[0] is None:
-            return None
-        given = (*xs[:i], float(xs[i]), *xs[i + 1 :])
-        try:
-            back = Numpy(f).record(*given, **options)[1]
-        except Exception as error:
-            raise NotImplementedError(why) from error
-        return back(shared[0], f, *given, at=i + 1, held={})[i + 1]
-
-    return part
+    y, back, why = record_compiled(f, *xs, **options)
+    parts = parts_of(record_compiled, part_of_whole, f, xs, options, back, why)
+    return as_of_jax(y), (begun, parts)
 
 
 def as_of_jax(y):

@@ -72,8 +72,9 @@ class Backward(foreign.Backward, Numpy):
         return tuple(held.values())
 
     def record(self, dy, call, *xs, at, held):
-        """Return them, their pullback, and why."""
-        return super().record(dy, call, *xs)
+        """Return them, their pullback, and why: the pullback of the call has refused integers."""
+        value, back, why = super().record(dy, call, *xs)
+        return value, back, tuple([words and "" for words in why])
 
 
 def vjp(f, xs, options):
@@ -175,6 +176,28 @@ def record(f, *xs, **options):
     return f.record(*xs, **options)
 
 
+def part_of_whole(record, f, xs, options, i, why):
+    """Return the part of a pullback for an integer of Python: that of the same number as a float.
+
+    An AD asks for it where the integer is a factor, as in `y * 2`, and may drop it. It is refused
+    where the function needs an integer.
+    """
+
+    def part(shared):
+        if shared[0] is None:
+            return None
+        given = (*xs[:i], float(xs[i]), *xs[i + 1 :])
+        try:
+            back = record(f, *given, **options)[1]
+        except Exception as error:
+            if not why:
+                return None
+            raise NotImplementedError(why) from error
+        return back(shared[0], f, *given, at=i + 1, held={})[i + 1]
+
+    return part
+
+
 @rule(rules_jax.numpy)
 def _(f: object):
     raise NotImplementedError(
@@ -183,7 +206,7 @@ def _(f: object):
     )
 
 
-foreign.declare(rule, Numpy, record)
+foreign.declare(rule, Numpy, record, part_of_whole)
 rule.without_rule(
     "an array of JAX carries no gradient of NumPy's: call `rules_jax.numpy(f)` on arrays",
     *("jax.numpy.asarray", "jax.numpy.array", "jax.device_put"),

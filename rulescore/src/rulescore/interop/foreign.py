@@ -78,7 +78,12 @@ class Memory:
         self.array, self.__array_interface__ = array, array.__array_interface__
 
 
-def declare(rule: RuleSet, kind: type, record: Callable[..., Any]) -> None:
+OfWhole = Callable[..., Callable[[Any], Any]]
+
+
+def declare(
+    rule: RuleSet, kind: type, record: Callable[..., Any], of_whole: OfWhole | None = None
+) -> None:
     """Declare the rules for calling a kind of `Foreign`, its `Backward` among them.
 
     Arguments:
@@ -87,6 +92,8 @@ def declare(rule: RuleSet, kind: type, record: Callable[..., Any]) -> None:
         record: a function of the plugin, `record(f, *xs, **options)`, which returns
             `f.record(*xs, **options)`. It has a rule, so that an AD that differentiates the rule
             of a call does not look into the host.
+        of_whole: makes the part of a pullback for an integer of Python, of `(record, f, xs,
+            options, i, why)`. Without it that has no cotangent, or is refused.
     """
 
     @rule.method(project)
@@ -96,13 +103,34 @@ def declare(rule: RuleSet, kind: type, record: Callable[..., Any]) -> None:
     @rule.of_instances
     def _(f: kind, *xs: object, **options: Any) -> Any:  # type: ignore[valid-type]
         y, back, why = record(f, *xs, **options)
-        return y, (begun, tuple([part_at(back, f, xs, i, why[i]) for i in range(len(xs) + 1)]))
+        return y, (begun, parts_of(record, of_whole, f, xs, options, back, why))
+
+    declare_record(rule, kind, record, of_whole)
+
+
+def declare_record(
+    rule: RuleSet, kind: type, record: Callable[..., Any], of_whole: OfWhole | None = None
+) -> None:
+    """Declare the rule for `record(f, *xs, **options)`, of a kind of function `f`."""
 
     @rule(record)
     def _(f: kind, *xs: object, **options: Any) -> Any:  # type: ignore[valid-type]
         y, back, why = record(f, *xs, **options)
-        parts = tuple([part_at(back, f, xs, i, why[i]) for i in range(len(xs) + 1)])
+        parts = parts_of(record, of_whole, f, xs, options, back, why)
         return (y, back, why), (begun_of_first, parts)
+
+
+def parts_of(
+    record: Any, of_whole: Any, f: Any, xs: tuple[Any, ...], options: Any, back: Any, why: Any
+) -> tuple[Any, ...]:
+    """Return the parts of a pullback, for the function and for each argument."""
+    parts = [part_at(back, f, xs, 0, why[0])]
+    for i, x in enumerate(xs):
+        if of_whole is not None and type(x) is int:
+            parts.append(of_whole(record, f, xs, options, i, why[i + 1]))
+        else:
+            parts.append(part_at(back, f, xs, i + 1, why[i + 1]))
+    return tuple(parts)
 
 
 def begun(dy: Any) -> tuple[Any, dict[int, Any]]:

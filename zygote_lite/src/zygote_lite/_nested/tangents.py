@@ -95,7 +95,12 @@ class Pushforward:
         So no zero of it wins over an infinity, but those of what the value does not depend on.
         """
         kind = kind_of(y)
-        is_known = kind == VALUE and is_known_by_rule(type(y)) and not isinstance(y, Array)
+        is_known = (
+            kind == VALUE
+            and is_known_by_rule(type(y))
+            and not isinstance(y, Array)
+            and not isinstance(zero(y), np.ndarray)  # as of an array of JAX
+        )
         flat = flatten(y) if is_known else None
         if kind == VALUE and not (is_known and flat is None):
             d = zero(y)
