@@ -4,9 +4,9 @@
 
 Each round has a process of its own for each of three: a function of one line, one of 20, and a
 look-up of a rule. The table has the shortest time of each step as a multiple of that of `import
-numpy`: the import of the package, the first look-up, which loads the plugins with their rules, and
-for each function the first gradient (which loads them, and is recorded), the second and the third
-(by then transformed code is made), and the one after these.
+numpy`: the import of the package, the first look-up, which loads the plugins and the rules for one
+function, and for each function the first gradient (which loads those that it needs, and is
+recorded), the second and the third (by then transformed code is made), and the one after these.
 """
 
 import json
@@ -76,7 +76,7 @@ def measure(name):
 def main(rounds):
     """Print the table."""
     steps = {
-        "rules": ["plugins and rules"],
+        "rules": ["plugins, and a rule"],
         "one_line": [f"one line: {call}" for call in CALLS],
         "twenty_lines": [f"20 lines: {call}" for call in CALLS],
     }

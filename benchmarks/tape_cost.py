@@ -51,9 +51,9 @@ def tried(x, n):
 
 
 def stored(x, n):
-    """Write to a list and to the attributes of an object."""
+    """Read and write the items of a list and the attribute of an object: 5 of 7 operations."""
     kept, box = [x], Box(x)
-    for i in range(n // 4):
+    for i in range(n // 7):
         kept.append(kept[i] * 0.5)
         box.value = box.value + kept[i]
     return box.value
