@@ -30,6 +30,7 @@ from zygote_lite import (
 )
 from zygote_lite._cotangents import kinds
 from zygote_lite._specialize import cache
+from zygote_lite._specialize.infer.models import classes
 
 # -- length ------------------------------------------------------------------------------------
 
@@ -313,6 +314,29 @@ def test_what_is_remembered_of_classes_is_bounded(monkeypatch):
         with testing.recorded_only():
             assert gradient(lambda x, y: x * x * y.factor, 3.0, kept)[0] == 6.0 * k
         assert max(map(len, tables)) <= 8
+
+
+MADE_INSIDE = """
+class Kept:
+    def __init__(self, x):
+        self.x = x
+    def name(self, k):
+        return self.x * self.x * k
+def f(x, k):
+    return Kept(x).name(k)
+"""
+
+
+def test_what_is_remembered_of_the_names_in_classes_is_bounded(monkeypatch):
+    monkeypatch.setattr(classes, "_MOST_NAMES", 4)
+    classes._names.clear()
+    for k in range(8):
+        space = {}
+        exec(MADE_INSIDE.replace("name", f"name_{k}"), space)
+        for _ in range(3):
+            assert gradient(space["f"], 3.0, float(k))[0] == 6.0 * k
+        assert len(classes._names) <= 4
+    assert classes._names
 
 
 def test_what_is_remembered_of_functions_is_bounded(monkeypatch):

@@ -300,7 +300,7 @@ def _of_scalars(f: Any, xs: list[Value], sample: Any, fact: Fact) -> Result:
     return Result(fact, sample, certain=isinstance(fact, Other) and len(found) == 1)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def _tried_out(f: Any, choices: tuple[Any, ...]) -> frozenset[type]:
     """Return the classes of the values of a function, of constants and of numbers of classes."""
     probes = [

@@ -26,6 +26,7 @@ NAMES_OF_CLASSES = ("__name__", "__qualname__")
 _PLAIN_IN_C = (types.SimpleNamespace, functools._lru_cache_wrapper)
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
 _names: dict[frozenset[str], frozenset[str]] = {}  # one object for equal sets: guards name it
+_MOST_NAMES = 1024
 
 
 def is_plain(x: Any) -> bool:
@@ -114,6 +115,8 @@ def settle(inputs: Inputs, kind: type) -> str:
     for base in kind.__mro__[:-1]:
         if is_written_in_python(base):
             names = frozenset(vars(base))
+            if len(_names) >= _MOST_NAMES:
+                _names.clear()
             names = _names.setdefault(names, names)
             at = inputs.name_for(base, "o")
             inputs.guards[f"{at}.__dict__.keys() == {inputs.name_for(names, 'names')}"] = None
