@@ -447,3 +447,18 @@ def test_a_gradient_has_the_kind_of_a_number_that_may_be_of_python_or_numpy():
             y, d = value_and_grad(of_a_number_of_either_kind, argnums=(0, 1))(*xs, n)
         assert type(y) is type(of_a_number_of_either_kind(*xs, n))
         assert_slopes(d, lambda x, v, n=n: of_a_number_of_either_kind(x, v, n), xs, 1e-7)
+
+
+def test_a_product_inside_whose_argument_is_used_on_one_path_only_is_left_to_the_tape():
+    def f(a, v):
+        def g(t, u):
+            y = t + np.linalg.norm(u + 1.0) if t > a else math.sin(t)
+            return y * 1.0
+
+        return np.sum(np.tanh(hvp(g, 1)(a * 0.5, v, v)))
+
+    for a in (0.6, -0.4):
+        xs, direction = (a, np.array([0.5, 0.7, -0.4])), (1.0, np.ones(3))
+        with testing.strict():
+            _, d = jvp(f, xs, direction)
+        assert_slopes((d,), lambda t, xs=xs: f(xs[0] + t, xs[1] + t), (0.0,), 1e-7)

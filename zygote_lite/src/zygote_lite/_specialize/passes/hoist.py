@@ -5,6 +5,7 @@ import operator
 from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, assigned_by, inner_blocks, walk
+from zygote_lite._specialize.typed.runtime import has_value, is_given
 from zygote_lite._specialize.typed.values import Value
 
 _FLOAT = Scalar(frozenset((float,)))
@@ -28,7 +29,11 @@ def hoist(block: list[Node]) -> None:
 
 def _invariant(loop: Loop) -> list[Op]:
     """Return the operations of a loop's body whose operands are all computed before the loop."""
-    made = {x for node in walk([loop]) for x in assigned_by(node)}
+    nodes = [*walk([loop])]
+    made = {x for node in nodes for x in assigned_by(node)}
+    for node in nodes:  # the code is left where these have no number
+        if isinstance(node, Op) and node.function in (is_given, has_value):
+            made.update(node.arguments)
     found = []
     for node in loop.body:
         if isinstance(node, Op) and _is_sure(node) and not made & {*node.arguments}:
