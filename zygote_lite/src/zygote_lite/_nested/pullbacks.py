@@ -8,6 +8,7 @@ import numpy as np
 from rulescore import project
 from zygote_lite._cotangents.run import current_store, take
 from zygote_lite._nested.cotangents import Box, box, projected_entries, scaled, unbox
+from zygote_lite._tape.rules import is_complex
 from zygote_lite._tape.tape import Tape
 
 
@@ -110,6 +111,14 @@ def back_of_general(
         misfit = rule.misfit(found, operands[of_body])
         if misfit is not None:
             raise misfit
+        if rule.watches:
+            pairs = zip(boxed, operands[of_body], strict=False)
+            boxed = tuple(
+                [
+                    projected_entries(d, x) if isinstance(d, Box) and is_complex(d.value) else d
+                    for d, x in pairs
+                ]
+            )
         boxed = boxed if rule.kind == "instance" else (None, *boxed)
         store = current_store()
         return tuple([store.add(x, d) for x, d in zip(operands, boxed, strict=False)])

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rulescore import find_rule, plugins
+from rulescore import find_rule, plugins, project
 from rulescore.faults import with_cells
 from zygote_lite._activity.activity import (
     holds_text,
@@ -53,6 +53,8 @@ def apply_rule(
     if None in flags[1:] or rule.refuses:
         at = _as_arguments(flags, len(xs), kws, names) if names else flags
         back = back.only(needed_of(at, (f, *arguments), rule))
+    if rule.watches:
+        back = _projected(back, (f, *arguments))
     if rule.may_raise:
         back = naming_line(f, back)
     if is_text(y):
@@ -72,6 +74,21 @@ def needed_of(flags: tuple[Any, ...], operands: tuple[Any, ...], rule: Any) -> t
     for position in rule.refuses:
         needed[position + 1] = False
     return tuple(needed)
+
+
+def _projected(back: Back, operands: tuple[Any, ...]) -> Back:
+    """Return the pullback of a rule that no plugin's tests have checked: real stays real."""
+
+    def projected(dy: Any) -> tuple[Any, ...]:
+        found = zip(back(dy), operands, strict=True)
+        return tuple([project(d, x) if is_complex(d) else d for d, x in found])
+
+    return projected
+
+
+def is_complex(d: Any) -> bool:
+    """Return whether a cotangent is a complex number, or an array of them."""
+    return isinstance(d, complex) or getattr(getattr(d, "dtype", None), "kind", None) == "c"
 
 
 def _as_arguments(flags: Flags, count: int, keywords: Any, names: list[str]) -> Flags:
