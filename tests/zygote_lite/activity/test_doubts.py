@@ -202,6 +202,25 @@ def calls_resolved():
     return state.resolved
 
 
+def test_what_a_walk_gives_up_on_is_not_put_aside_for_it(monkeypatch):
+    put_items, put = walk._put_items, []
+
+    def counting(x, kind, stack, *room):
+        before = len(stack)
+        put_items(x, kind, stack, *room)
+        put.append(len(stack) - before)
+
+    monkeypatch.setattr(walk, "_put_items", counting)
+    for parts in (list, tuple, set, lambda items: dict(enumerate(items))):
+        model = library_with(20_000)
+        namespace = type(model).check.__globals__
+        namespace["all_parts"] = parts(namespace["all_parts"])
+        with recorded_only():
+            (d,) = gradient(lambda x, model=model: use(model, x, 20), 0.5)
+        assert d == use(model, 1.0, 20)
+        assert max(put) <= 5 * walk.LIMIT + 1
+
+
 def test_what_takes_longer_than_a_walk_is_walked_in_later_runs():
     model = library_with(300)
     resolved = []

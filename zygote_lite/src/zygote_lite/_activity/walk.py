@@ -8,6 +8,7 @@ import functools
 import re
 import types
 from collections.abc import Iterator
+from itertools import islice
 from numbers import Number
 from typing import Any
 
@@ -305,7 +306,7 @@ def _walk(
             stack += held
             by_name += named
         else:
-            _put_items(x, kind, stack)
+            _put_items(x, kind, stack, 5 * limit - steps + 1)
         if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _BUILTIN_CONTAINERS:
             stack += (dict_of(x) or {}).values()
             stack.append(getattr(x, "default_factory", None))
@@ -330,15 +331,20 @@ def _put_parts_of_array(
         stack.append(dict_of(x))
 
 
-def _put_items(x: Any, kind: int, stack: list[Any]) -> None:
-    """Put on the stack the items of a container, and what an object holds."""
+def _put_items(x: Any, kind: int, stack: list[Any], room: int) -> None:
+    """Put on the stack the items of a container, and what an object holds.
+
+    There is `room` for what the walk can look at before it gives up: to put more takes time only.
+    """
     if kind == SET:
-        stack += type_in_c(x).__iter__(x)
+        stack += islice(type_in_c(x).__iter__(x), room)
     elif kind in (LIST, TUPLE):
         items = x if type(x) in _BUILTIN_CONTAINERS else [*type_in_c(x).__iter__(x)]
         if not _NUMBERS.issuperset(map(type, items)):
-            stack += items
+            stack += items[-room:]
         if type(x).__flags__ & HEAPTYPE:
             stack += [value for _, value in entries_of(x)]
+    elif isinstance(x, functools._lru_cache_wrapper):
+        stack += referents(x)
     else:
-        stack += _entries_in(x)
+        stack += [value for _, value in islice(entries_of(x), room)]
