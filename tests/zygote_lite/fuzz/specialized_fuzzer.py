@@ -35,6 +35,7 @@ from tests.zygote_lite.fuzz.generate import iterators as iterator_programs
 from tests.zygote_lite.fuzz.generate import jumps as jump_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import made_classes as class_programs
+from tests.zygote_lite.fuzz.generate import nothing as nothing_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
@@ -177,11 +178,16 @@ def of_complex_numbers(seed):
     return complex_programs.load(seed), [first, *some], (0, 1, 2, 3)
 
 
+def of_nothing(seed):
+    """Return a program with variables that are a number or `None`."""
+    return nothing_programs.load(seed), nothing_programs.arguments(seed), (0, 1, 2)
+
+
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
          of_gradients, of_containers, of_numbers, of_effects, of_given,
-         of_complex_numbers)  # fmt: skip
+         of_complex_numbers, of_nothing)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from zygote_lite import code_adjoint, value_and_grad
+from zygote_lite import code_adjoint, testing, value_and_grad
 
 
 def product(x, y):
@@ -68,3 +68,19 @@ def test_no_error_comes_before_the_loop():
 
     for _ in range(4):
         assert value_and_grad(f)(2.0, 10**400) == (2.0, 1.0)
+
+
+def test_what_may_be_none_is_not_read_before_the_loop():
+    def f(x, v, n):
+        q = None
+        for u in v:
+            if u > 0.5:
+                q = u * x
+        s = x
+        for _ in range(n):
+            s = s + q * q
+        return s
+
+    with testing.strict():
+        for v, n, slope in (([1.0], 2, 9.0), ([1.0], 2, 9.0), ([1.0], 2, 9.0), ([0.1], 0, 1.0)):
+            assert value_and_grad(f)(2.0, v, n)[1] == slope

@@ -181,7 +181,9 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
 
 def _regular(x: Value) -> Any:
     """Return a sample for a square matrix that is positive definite; of others, their own."""
-    is_square = x.is_array and not x.is_constant and len({*x.sample.shape[-2:]}) == 1
+    if x.sample is None or not x.is_array or x.is_constant:  # of what may be `None`, it may be that
+        return x.sample
+    is_square = len({*x.sample.shape[-2:]}) == 1
     if not is_square or x.sample.ndim < _OF_MATRIX or x.sample.dtype.kind not in "fc":
         return x.sample
     n = np.arange(1, 1 + x.sample.shape[-1])
