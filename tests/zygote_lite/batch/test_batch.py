@@ -301,6 +301,29 @@ def test_effects_are_those_of_a_loop():
     assert (log, count, held) == ([1] * 5 + [2] * 2, 5, {"n": 5})
 
 
+def test_generators_end_when_python_lets_go_of_them():
+    def left(x, first):
+        ended = []
+
+        def halves():
+            try:
+                yield x / 2
+                yield x / 4
+            finally:
+                ended.append(x)
+
+        half = first(halves())
+        return half + 10 * len(ended) + sum(ended)
+
+    def of_a_loop(it):
+        for half in it:
+            return half
+
+    for first in (next, of_a_loop, lambda it: max([*it][:1])):
+        at_once = vmap(functools.partial(left, first=first))(S)
+        np.testing.assert_allclose(at_once, [left(x, first) for x in S])
+
+
 def test_the_value_shares_no_memory():
     x, w = A.copy(), W[0].copy()
     same, y, z, constant = vmap(lambda v: (v, *(lambda t: (t, t))(v * 2), w))(x)

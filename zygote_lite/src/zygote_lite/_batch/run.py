@@ -37,6 +37,7 @@ from zygote_lite._ir.places import is_installed, is_library, name_of, where
 from zygote_lite._ir.traits import changes_nothing, is_pure
 from zygote_lite._nested.cotangents import pair
 from zygote_lite._tape.arguments import place_arguments
+from zygote_lite._tape.generators import has_handlers
 
 PositionalOperands = tuple[Any, ...]
 KeywordOperands = dict[str, Any]
@@ -168,6 +169,8 @@ class BatchRun:
         if is_library(path) or is_installed(path) or (rule is not None and self.around is not None):
             return self.without_batches(f, xs, kws)
         run, is_generator = recording_of(f)
+        if is_generator and has_handlers(f.__code__):  # they run when Python lets go of it
+            raise NotBatched(f"{where()}: the generator {name_of(f)} has a `try` or a `with`")
         if any(id(f) in tape.defaults for tape in self.tapes()):
             raise NotBatched(f"{where()}: a default of {name_of(f)} is differentiated")
         names, _ = place_arguments(f.__code__, len(xs), tuple(kws))

@@ -18,7 +18,7 @@ NODE = "__node__"
 
 
 @functools.lru_cache(maxsize=1024)
-def _handles(code: types.CodeType) -> bool:
+def has_handlers(code: types.CodeType) -> bool:
     """Return whether user code has `try` or `with`."""
     if is_library(code.co_filename):
         return False
@@ -71,7 +71,7 @@ class Generated:
 
     def ends_with_code(self) -> bool:
         """Return whether there is a `finally`, or the like, that runs when it is closed."""
-        return _handles(self.function.__code__)
+        return has_handlers(self.function.__code__)
 
     def variables(self) -> list[Any]:
         """Return the function, and what its variables hold where the generator stands."""
