@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.interop.operations import OPERATIONS, X
+from tests.rules_base.test_device_arrays import Device
 from zygote_lite import gradient, hessian
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -19,6 +20,15 @@ def test_arrays_of_cupy(name):
     (dx,) = gradient(OPERATIONS[name], cupy.asarray(X))
     assert isinstance(dx, cupy.ndarray)
     np.testing.assert_allclose(cupy.asnumpy(dx), gradient(OPERATIONS[name], X)[0], rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_arrays_that_stand_in_for_those_of_cupy(name):
+    """They refuse what CuPy refuses: to become an array of NumPy, and to meet one in a call."""
+    for _ in range(3):
+        (dx,) = gradient(OPERATIONS[name], Device(X))
+        assert isinstance(dx, Device)
+        np.testing.assert_allclose(dx.data, gradient(OPERATIONS[name], X)[0], rtol=1e-10)
 
 
 def test_a_module_on_a_gpu_has_arrays_of_the_cpu():
