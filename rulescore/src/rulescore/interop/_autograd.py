@@ -139,9 +139,10 @@ def pulled(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -
     """Return what autograd pulls cotangents back by."""
     run = args[0]
     pull = run.pull  # that of the arrays, if none of the leaves is a box
+    is_plain = run.structure is LEAF and not has_boxes(args[1:])
 
     def back(g: Any) -> Any:
-        if type(g) is np.ndarray and run.structure is LEAF and not has_boxes(args):
+        if is_plain and type(g) is np.ndarray:
             found = pull((g if g.dtype.kind != "c" else np.conj(g),))
         else:
             found = general(run, pull, args[1:], g)
