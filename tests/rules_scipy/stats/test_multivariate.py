@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from zygote_lite import gradient
+from zygote_lite import grad, gradient
 
 X, ONE = np.array([0.4, -0.7]), np.eye(2)
 DENSITIES = {
@@ -34,3 +34,17 @@ def test_a_choice_of_eigenvectors_has_no_gradient():
 
     with pytest.raises(np.linalg.LinAlgError, match="depends on the basis of eigenvectors"):
         gradient(f, 1.3)
+
+
+@pytest.mark.parametrize("method", ["logpdf", "entropy"])
+def test_a_frozen_von_mises_fisher_distribution_has_derivatives_by_its_concentration(method):
+    mean, x = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.6, 0.8])
+
+    def f(kappa):
+        frozen = stats.vonmises_fisher(mean, kappa)
+        return frozen.logpdf(x) if method == "logpdf" else frozen.entropy()
+
+    h = 1e-3
+    for order in (f, grad(f)):
+        expected = (8 * (order(2 + h) - order(2 - h)) - order(2 + 2 * h) + order(2 - 2 * h)) / 12e-3
+        assert grad(order)(2.0) == pytest.approx(expected, rel=1e-9)
