@@ -318,3 +318,31 @@ def test_a_pullback_has_no_effects_of_its_own(capsys):
         assert (y, back(1.0)[1]) == (9.0 * factor, 6.0 * factor)
         assert back(2.0)[1] == 12.0 * factor
         assert capsys.readouterr().out == "once\n"
+
+
+def asks_for_its_logger(x):
+    logger = logging.getLogger("test_effects")
+    y = x
+    for i in range(3):
+        y = y * x
+        logging.getLogger("test_effects").info("step %d: %.3f", i, y)
+    logger.warning("done: %s", y)
+    return y
+
+
+def test_loggers_that_are_asked_for_inside():
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(lineno)d %(message)s"))
+    log.setLevel(logging.INFO)
+    log.handlers = [handler]
+    try:
+        asks_for_its_logger(0.7)
+        once = stream.getvalue()
+        assert testing.why_recorded(asks_for_its_logger, 0.7) is None
+        for _ in range(3):
+            assert grad(asks_for_its_logger)(0.7) == pytest.approx(4 * 0.7**3)
+    finally:
+        log.handlers = []
+    assert once.count("\n") == 4
+    assert stream.getvalue() == once * 5

@@ -100,6 +100,8 @@ def output(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> 
     """Note the output of a call; return `None` for a call that has none."""
     if f is print:
         return _printed(builder, xs, kws)
+    if f is logging.getLogger and not (kws or builder.plain):
+        return _logger(builder, xs)
     if isinstance(getattr(f, "__self__", None), io.TextIOBase) and not kws:
         return _to_a_stream(builder, f, xs)
     if f in _OF_LOGGERS and type(xs[0].sample) in (logging.Logger, logging.RootLogger):
@@ -132,6 +134,19 @@ def _to_a_stream(builder: Builder, f: Any, xs: list[Value]) -> Value | None:
         raise Unsound.EFFECTS(f"it calls the method {f.__name__} of a stream")
     mirror(op, lambda builder, _: [], [])
     return op.target if f.__name__ == "write" else constant(None)
+
+
+def _logger(builder: Builder, xs: list[Value]) -> Value | None:
+    """Return the logger of a name, which each entry looks up again."""
+    if len(xs) > 1 or not all(x.is_constant and type(x.sample) in (str, type(None)) for x in xs):
+        return None
+    names, inputs = [x.sample for x in xs], builder.inputs
+    logger = logging.getLogger(*names)
+    found = Value(Other(type(logger)), logger)
+    at = f"{inputs.name_for(logging.getLogger, 'f')}({', '.join(map(repr, names))})"
+    found.where = inputs.holder(type(logger), at)
+    inputs.objects[found.where] = None
+    return found
 
 
 def _logged(
