@@ -1,7 +1,8 @@
 """Covariances, which SciPy takes apart into eigenvectors, and the von Mises-Fisher distribution.
 
-A density depends on a covariance by `U @ U.T`, the inverse, and by the determinant. Both have derivatives
-where eigenvalues are repeated too, as those of the identity are, and the eigenvectors have none.
+A density depends on a covariance by `U @ U.T`, the inverse, and by the determinant. Both have
+derivatives where eigenvalues are repeated too, as those of the identity are, and the eigenvectors
+have none.
 """
 
 import numpy as np
