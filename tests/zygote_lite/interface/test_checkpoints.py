@@ -413,3 +413,12 @@ def test_what_is_held_may_hold_what_is_differentiated():
 
     for _ in range(4):
         assert value_and_grad(f)(1.5) == (1.5**3 + 1.5**2, 3 * 1.5**2 + 2 * 1.5)
+
+
+def test_what_is_run_again_may_call_itself_as_deep_as_in_python():
+    def power(x, n=300):
+        return x if n == 0 else power(x, n - 1) * x
+
+    x = 1.001
+    value, slope = value_and_grad(checkpoint(power))(x)
+    np.testing.assert_allclose((value, slope), (x**301, 301 * x**300))

@@ -46,7 +46,7 @@ from zygote_lite._tape.arguments import with_named_out
 from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.inactive import Iteration, is_opaque, is_resolved_later, resolved_anyway
-from zygote_lite._tape.outermost import Run
+from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.refusal import (
     computes_in_c,
     hook_refusal,
@@ -359,7 +359,7 @@ def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
     """Record a function that a rule hands over."""
     operands = (f, *xs)
     outside = {*(state.active or ())} if state.outside else ()
-    with Run(operands):  # of its own where the rule asks in its pullback
+    with Run(operands), deeper_recursion():  # of its own where the rule asks in its pullback
         flags = mark_arguments(operands, (True,) * len(operands))
         with unchanged(f, operands):
             y, back = via_tape(flags, f, xs, {})
