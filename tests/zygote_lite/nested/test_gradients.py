@@ -396,3 +396,36 @@ def test_what_a_rule_refuses_names_the_line_in_second_derivatives_and_tangents()
                 derivative(f, 2.0)
     finally:
         rules.unregister()
+
+
+def of_shared_lists(x):
+    z = [x, 2.0 * x]
+    da, db = gradient(lambda a, b: a[0] * b[0] + a[1] * b[1] ** 2, z, z)
+    return sum(da) + sum(db)
+
+
+def of_shared_arrays(x):
+    def scaled(a, b):
+        a[0] = a[0] * b[1]
+        return a[0] * b[0]
+
+    z = np.array([x, 2.0 * x])
+    da, db = gradient(scaled, z, z[:])
+    return np.sum(da) + np.sum(db)
+
+
+@pytest.mark.parametrize("f", [of_shared_lists, of_shared_arrays])
+def test_arguments_that_share_what_is_written_are_refused_inside_too(f):
+    for differentiate in (f, grad(f), grad(f), grad(f), grad(grad(f))):
+        with pytest.raises(DifferentiationError, match="cannot be told apart"):
+            differentiate(1.0)
+
+
+def test_a_copy_is_an_argument_of_its_own():
+    def f(x):
+        z = [x, 2.0 * x]
+        da, db = gradient(lambda a, b: a[0] * b[0] + a[1] * b[1] ** 2, z, [*z])
+        return da[0] * 3.0 + da[1] * x + db[0] + db[1]
+
+    for _ in range(4):
+        assert grad(f)(1.0) == pytest.approx(32.0)  # of 3x + 4x**3 + x + 8x**2

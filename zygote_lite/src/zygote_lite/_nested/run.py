@@ -12,7 +12,12 @@ from zygote_lite._nested.tape import NestedStore, NestedTape
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.run import pullback_text
 from zygote_lite._tape.tape import Tape
-from zygote_lite._tape.validate import check_fit, refuse_no_function
+from zygote_lite._tape.validate import (
+    check_fit,
+    refuse_no_function,
+    refuse_shared,
+    refuse_shared_arrays,
+)
 from zygote_lite.errors import Fault
 
 
@@ -35,8 +40,12 @@ class NestedRun:
             ]
         )
         refuse_no_function(f)
+        before = state.writes
         self.y, at = self.tape.call(self.nodes, f, *xs, **kws)
         refuse_iterator(f, self.y)
+        if state.writes != before:
+            written = {key: n for key, n in state.last_writes.items() if n > before}
+            refuse_shared_arrays(self.operands, flags, written)
         if self.tape.written:
             _, at = self.tape.numbered((None, at), (self.y,))  # as `via_tape` does
         self.inner = None if at is None else at.inner
@@ -50,6 +59,7 @@ class NestedRun:
             given = store.add(self.y, dy)
             cotangents = {} if self.inner is None or given is None else {self.inner: given}
             self.tape.back(cotangents)
+            refuse_shared(self.operands, self.flags, store)
             found = []
             for x, node, flag in zip(self.operands, self.nodes, self.flags, strict=True):
                 d = cotangents.get(node.inner) if flag and node is not None else None

@@ -46,8 +46,6 @@ from zygote_lite._tape.validate import (
     describe,
     own_buffers,
     refuse_no_function,
-    refuse_shared,
-    refuse_shared_arrays,
 )
 from zygote_lite.errors import DifferentiationError, Fault
 
@@ -78,14 +76,11 @@ class Pushforward:
             self._tape.finish()
             self.y, self.at_y = run.y, outer_of((run.at_y,))[0] if self._is_inside else None
             refuse_iterator(f, self.y)
-            if state.written:
-                refuse_shared_arrays(self._operands, flags, state.written)
             y = pair_of(f, self.y)[0] if has_aux else self.y
             refuse_vast(f, y)
             self._numbers = itertools.count(1)
             self._seed = self._sown(y)
             self._found = run.back((self._seed, None) if has_aux else self._seed)
-            refuse_shared(self._operands, flags, run.store)
             written = state.written if outermost.is_outermost else None
             self._stamps = stamp(written) if written else []
 
