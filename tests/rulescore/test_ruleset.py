@@ -107,6 +107,8 @@ def halved(x):
 
 REFUSED = [
     (lambda rule: rule.scalar(halved)(0.5), "0.5 is not a plain function: `rule.scalar"),
+    (lambda rule: rule.scalar(halved)(lambda x, y: (0.5, 0.0)), "takes 2 arguments, .* 1 by posi"),
+    (lambda rule: rule(halved)(lambda x, y: x), "halved takes 2 arguments, .* takes 1 by position"),
     (lambda rule: rule(3.0)(lambda x: x), "3.0 is not callable"),
     (lambda rule: rule.constant("f"), "'f' is not callable"),
     (lambda rule: rule()(lambda x: x), "name the function"),

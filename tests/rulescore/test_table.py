@@ -19,7 +19,7 @@ from rulescore._array import pattern
 from rulescore._primitive import matches
 
 
-def named(x):
+def named(x, y=None):
     return x
 
 

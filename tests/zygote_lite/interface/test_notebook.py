@@ -165,7 +165,6 @@ def shell():
     made.history_manager.enabled = False
     made.run_cell(DEFINED)
     yield made
-    made.atexit_operations()
     interactive.InteractiveShell.clear_instance()
 
 

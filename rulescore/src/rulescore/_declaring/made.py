@@ -81,6 +81,7 @@ def rules_for(
     """Return one rule for each of the functions; `more` has further fields of `Rule`."""
     refuse.nameless(functions, place)
     refuse.in_place(functions, kind, place)
+    refuse.too_many(functions, kind, types, place)
     for annotation in (*types, *optional, varargs):
         refuse.unfaithful(annotation, place, functions[0])
     rules = {  # by identity: np.abs and np.absolute are one function

@@ -65,6 +65,24 @@ class Refusals:
                     f"function returns alone: {advice}",
                 )
 
+    def too_many(
+        self, functions: tuple[Any, ...], kind: str, types: tuple[Any, ...], place: Place
+    ) -> None:
+        """Refuse a rule of more arguments than its function takes by position: no call has it."""
+        if kind not in ("general", "scalar", "linear"):
+            return
+        for f in functions:
+            code = f.__code__ if isinstance(f, FunctionType) else None
+            if code is None or code.co_flags & inspect.CO_VARARGS:
+                continue
+            if len(types) > code.co_argcount:
+                raise self.error(
+                    Fault.PARAMETERS,
+                    place,
+                    f"the rule for {name_of(f)} takes {len(types)} arguments, and the function "
+                    f"takes {code.co_argcount} by position",
+                )
+
     def unfaithful(self, annotation: Any, place: Place, f: Any) -> None:
         """Refuse an annotation that cannot be dispatched on by the types of arguments alone."""
         if isinstance(annotation, str):
