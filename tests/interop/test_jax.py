@@ -246,6 +246,9 @@ def test_precision_integers_and_constants():
     for compile in (lambda f: f, jax.jit):
         dx = compile(jax.grad(lambda x: to_jax(np.sin)(x).sum()))(x)
         assert dx.dtype == jnp.float32
+    for compile in (lambda f: f, jax.jit):  # the gradient was zero
+        with pytest.raises(TypeError, match=r"array of bfloat16 cannot be.*astype"):
+            compile(jax.grad(lambda x: to_jax(np.sin)(x).sum()))(jnp.ones(3, jnp.bfloat16))
     f = interop.to_jax(lambda x, n, scale: scale * x**n)
     n = jnp.arange(3)
     f(x, n, np.float64(2.0))

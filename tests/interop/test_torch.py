@@ -218,6 +218,8 @@ def test_dtypes():
     assert number(x).dtype == torch.float32
     with pytest.raises(TypeError, match=r"bfloat16 cannot be an array of NumPy"):
         to_torch(np.sin)(torch.ones(2, dtype=torch.bfloat16))
+    with pytest.raises(TypeError, match=r"sparse_coo cannot be an array.*to_dense"):
+        to_torch(np.sin)(torch.eye(2).to_sparse())
     integers = torch.arange(3)
     assert to_torch(np.add)(integers, integers).tolist() == [0, 2, 4]
 

@@ -50,6 +50,12 @@ class JaxFunction(ExportedFunction):
         f, xs, options = self.without_keywords(xs, options, is_leaf, _as_constant)
         leaves: list[Any] = []
         structure: Any = flatten(xs, is_leaf, leaves)
+        for x in leaves:
+            if getattr(x.dtype, "kind", "V") not in "biufc":
+                raise TypeError(
+                    f"an array of {x.dtype} cannot be one of NumPy's numbers: convert it, as by "
+                    "`.astype(jax.numpy.float32)`"
+                )
         call = Repeated(Call(f, structure, options, self.differentiator), self.watch)
         made = Bound(call, self.mode, self.shapes_of(call), self.note(call))(leaves)
         return made[1][0] if made[0] is LEAF else rebuild(made[0], iter(made[1]))

@@ -253,8 +253,10 @@ def array_of(x: Tensor, copy: bool) -> Any:
     try:
         array = x.numpy(force=True)
     except TypeError as error:
+        plain = x.layout is torch.strided
+        what, how = (x.dtype, ".float()") if plain else (x.layout, ".to_dense()")
         raise TypeError(
-            f"a tensor of {x.dtype} cannot be an array of NumPy: convert it, as by `.float()`"
+            f"a tensor of {what} cannot be an array of NumPy: convert it, as by `{how}`"
         ) from error
     if copy:
         return array.copy()
