@@ -74,6 +74,7 @@ OTHERS = {
 FOLLOWED = {**WINDOWS, **SIGNALS, **OTHERS}
 
 
+@pytest.mark.filterwarnings("ignore:.pade. is deprecated")  # by SciPy 1.18
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_functions_without_a_rule_have_the_gradients_of_their_source(name):
     def weighed(p):

@@ -8,7 +8,7 @@ import numpy as np
 from rulescore import project
 from zygote_lite._cotangents.run import current_store, take
 from zygote_lite._nested.cotangents import Box, box, projected_entries, scaled, unbox
-from zygote_lite._tape.rules import is_complex
+from zygote_lite._tape.rules import holds_complex
 from zygote_lite._tape.tape import Tape
 
 
@@ -115,7 +115,7 @@ def back_of_general(
             pairs = zip(boxed, operands[of_body], strict=False)
             boxed = tuple(
                 [
-                    projected_entries(d, x) if isinstance(d, Box) and is_complex(d.value) else d
+                    projected_entries(d, x) if isinstance(d, Box) and holds_complex(d.value) else d
                     for d, x in pairs
                 ]
             )

@@ -176,7 +176,7 @@ def _(f: Any, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Traced | Non
     if method is None or (xs and name not in ("__round__", "__delitem__")):
         return None
     y, node = tape.call((None, *nodes[1:]), method, x, *xs)
-    _refuse_other_class(f, x, name, y)
+    _demand_class_given(f, x, name, y)
     return (y, node) if make is None else (make(y), None)
 
 
@@ -186,7 +186,7 @@ _GIVING: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _refuse_other_class(f: Any, x: Any, name: str, y: Any) -> None:
+def _demand_class_given(f: Any, x: Any, name: str, y: Any) -> None:
     """Raise what Python raises where a method gives what a function that asks for it refuses."""
     if not isinstance(y, _GIVING.get(name, object)) or (name == "__len__" and y < 0):
         f(type(type(x).__name__, (), {name: lambda _: y})())
@@ -198,7 +198,7 @@ def _truth_of(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
         method = bind_method(type(xs[0]), name) if xs else None
         if method is not None:
             y, _ = tape.call((None, nodes[1]), method, xs[0])
-            _refuse_other_class(bool, xs[0], name, y)
+            _demand_class_given(bool, xs[0], name, y)
             return bool(y), None
     return None
 

@@ -5,13 +5,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._specialize.numba.checks import prepare
 from zygote_lite._specialize.numba.precompute import compute_early
 from zygote_lite._specialize.numba.writer import CompiledWriter
-from zygote_lite._specialize.passes.buffer_reuse import reuse_memory
+from zygote_lite._specialize.passes.buffer_reuse import SUMS, reuse_memory
 from zygote_lite._specialize.passes.dead_code import drop_dead
 from zygote_lite._specialize.passes.finiteness import telling
 from zygote_lite._specialize.passes.hoist import hoist
@@ -250,9 +248,6 @@ def _changes_list(node: Node) -> bool:
     return isinstance(node, Append | StoreItem) and isinstance(node.array.fact, ListOf)
 
 
-_SUMS = {np.sum, np.ndarray.sum}
-
-
 def _keeps_zeros(node: Node) -> bool:
     """Return whether the reverse of a node maps a zero cotangent to zeros, always.
 
@@ -262,7 +257,7 @@ def _keeps_zeros(node: Node) -> bool:
         return False
     if not isinstance(node, Op) or isinstance(node.reverse_rule, ScalarRule | IndexRule | None):
         return True
-    return isinstance(node.function, Hashable) and node.function in _SUMS
+    return isinstance(node.function, Hashable) and node.function in SUMS
 
 
 def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | None) -> None:

@@ -54,7 +54,7 @@ def apply_rule(
         at = _as_arguments(flags, len(xs), kws, names) if names else flags
         back = back.only(needed_of(at, (f, *arguments), rule))
     if rule.watches:
-        back = _projected(back, (f, *arguments))
+        back = _kept_real(back, (f, *arguments))
     if rule.may_raise:
         back = naming_line(f, back)
     if is_text(y):
@@ -76,17 +76,17 @@ def needed_of(flags: tuple[Any, ...], operands: tuple[Any, ...], rule: Any) -> t
     return tuple(needed)
 
 
-def _projected(back: Back, operands: tuple[Any, ...]) -> Back:
+def _kept_real(back: Back, operands: tuple[Any, ...]) -> Back:
     """Return the pullback of a rule that no plugin's tests have checked: real stays real."""
 
     def projected(dy: Any) -> tuple[Any, ...]:
         found = zip(back(dy), operands, strict=True)
-        return tuple([project(d, x) if is_complex(d) else d for d, x in found])
+        return tuple([project(d, x) if holds_complex(d) else d for d, x in found])
 
     return projected
 
 
-def is_complex(d: Any) -> bool:
+def holds_complex(d: Any) -> bool:
     """Return whether a cotangent is a complex number, or an array of them."""
     return isinstance(d, complex) or getattr(getattr(d, "dtype", None), "kind", None) == "c"
 

@@ -92,7 +92,7 @@ def refuse_kept(x: Any, key: Any, flag: Any, y: Any) -> None:
     """
     if carries_nothing(y) or isinstance(y, int | np.integer) or kind_of(y) == FUNCTION:
         return
-    if is_private(x) or any(x is given for given in state.given) or not _depends(key, flag):
+    if is_private(x) or any(x is given for given in state.given) or not _key_depends(key, flag):
         return
     known = _Sought.in_dict(x, key) if _is_compared_in_c(key) else stored_key(x, key)
     if (known is not key or kind_of(key) == VALUE) and not reaches_active(known):
@@ -103,11 +103,11 @@ def refuse_kept(x: Any, key: Any, flag: Any, y: Any) -> None:
         )
 
 
-def _depends(key: Any, flag: Any) -> bool:
+def _key_depends(key: Any, flag: Any) -> bool:
     """Return whether a key is, holds or was made of what is differentiated; integers are names."""
     if isinstance(key, tuple):
         flags = flag if isinstance(flag, TupleNode) else (flag,) * len(key)
-        return any(map(_depends, key, flags))
+        return any(map(_key_depends, key, flags))
     return _holds_active_number(key, flag) or (kind_of(key) != VALUE and reaches_active(key))
 
 

@@ -27,7 +27,7 @@ LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to
 HUGE = 1_000  # entries: from here on, to ask the system for memory is what costs
 WRITES_OVER = {BINARY[name].function: BINARY[name] for name in ("add", "sub", "mul", "truediv")}
 SWAPPED = (operator.add, operator.mul)
-_SUMS = (np.sum, np.ndarray.sum)
+SUMS = (np.sum, np.ndarray.sum)
 
 
 def reuse_memory(forward: list[Node], reverse: list[Node], results: list[Value]) -> list[Node]:
@@ -42,7 +42,7 @@ def reuse_memory(forward: list[Node], reverse: list[Node], results: list[Value])
     if not later:
         return []
     first = [node for node in forward if node not in later]
-    count, found = _arrays_made(whole), _places(whole)
+    count, found = _arrays_made(whole), _places_written(whole)
     _reuse([*first, *reverse, *later], results)
     if _arrays_made(whole) < count:
         forward[:] = first
@@ -60,20 +60,20 @@ def _for_the_value(forward: list[Node], reverse: list[Node]) -> list[Node]:
     needed = {x for node in walk(reverse) for x in reads_of(node)} | _of_one_name([*walk(forward)])
     later: list[Node] = []
     for node in reversed(forward):
-        if isinstance(node, Op) and node.target not in needed and _is_plain(node):
+        if isinstance(node, Op) and node.target not in needed and _may_be_later(node):
             later.insert(0, node)
         else:
             needed |= {x for inner in walk([node]) for x in reads_of(inner)}
     return later if any(isinstance(n, Op) and is_huge(n.target) for n in later) else []
 
 
-def _is_plain(op: Op) -> bool:
+def _may_be_later(op: Op) -> bool:
     if op.context or any(x.may_be_written or x.base for x in op.arguments):
         return False
-    return _is_elementwise(op) or (op.function in _SUMS and not (op.keywords or op.check))
+    return _is_elementwise(op) or (op.function in SUMS and not (op.keywords or op.check))
 
 
-def _places(nodes: list[Node]) -> dict[Op, tuple[Value | None, bool]]:
+def _places_written(nodes: list[Node]) -> dict[Op, tuple[Value | None, bool]]:
     return {node: (node.into, node.onto) for node in walk(nodes) if isinstance(node, Op)}
 
 

@@ -190,7 +190,7 @@ def unwrapped(builder: Builder, it: Value) -> Value:
         if any(map(is_iterator, found)):
             return it
         lose(it)
-        return _several(builder, "strict zip" if it.sample.strict else "zip", found)
+        return _walked_together(builder, "strict zip" if it.sample.strict else "zip", found)
     if it.sample.view or it.sample.size is not None:
         return it
     source = (it.fields or {})[SOURCE]
@@ -199,10 +199,10 @@ def unwrapped(builder: Builder, it: Value) -> Value:
     if place_of_next(it) != (len(_now(it)) - 1 if it.sample.backwards else 0):
         return it
     lose(it)  # nobody else may ask it from now on
-    return _several(builder, "reversed", [source]) if it.sample.backwards else source
+    return _walked_together(builder, "reversed", [source]) if it.sample.backwards else source
 
 
-def _several(builder: Builder, kind: str, parts: list[Value]) -> Value:
+def _walked_together(builder: Builder, kind: str, parts: list[Value]) -> Value:
     found = constant(Several(kind, parts))
     builder.iterators[found] = [y for x in parts for y in builder.iterators.get(x, [x])]
     return found

@@ -50,7 +50,7 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 _DECIDING = {"__del__", "__class__", "__getattribute__"}
 _COPYING = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__",
-            "__getnewargs__", "__getnewargs_ex__", "__replace__")  # fmt: skip
+            "__getnewargs__", "__getnewargs_ex__")  # fmt: skip
 
 
 def can_be_made(kind: Any) -> bool:
@@ -366,7 +366,7 @@ def with_changes(builder: Builder, x: Value, changes: dict[str, Value]) -> Value
     """Return `dataclasses.replace(x, **changes)`."""
     kind = type(x.sample)
     declared = getattr(kind, "__dataclass_fields__", None)
-    if declared is None or "__replace__" in declared:
+    if declared is None:
         raise Unsound.RAISES(f"{an(kind.__name__)} is no dataclass")
     settle(builder.inputs, kind)
     keep(builder.inputs, kind, "__dataclass_fields__", declared)
