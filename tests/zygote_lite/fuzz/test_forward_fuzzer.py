@@ -2,7 +2,7 @@
 
 from tests.zygote_lite.fuzz.forward_fuzzer import run
 
-CHEAP = (840002, 840006, 840009, 840010, 840016, 840019, 840023, 840028, 840031)
+CHEAP = (840002, 840003, 840005, 840008, 840011, 840012, 840018, 840034, 840044)
 
 
 def test_random_programs():
@@ -11,4 +11,4 @@ def test_random_programs():
         counts, wrong = run(1, seed)
         assert wrong == []
         transformed += counts["transformed"] + counts["of the gradient: transformed"]
-    assert transformed >= 20
+    assert transformed >= 26
