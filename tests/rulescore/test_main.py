@@ -14,7 +14,7 @@ from rulescore import RuleError, RuleSet, _changes, find_rule, why
 from rulescore.__main__ import main
 from rulescore._command import examples, lookup, survey
 from rulescore._naming import name_of
-from rulescore._plugins import Plugin
+from rulescore._plugins.plugin import Plugin
 
 PLUGIN = """
 import math, operator

@@ -4,7 +4,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from rulescore._switches import is_disabled
+from rulescore._plugins.switches import is_disabled
 
 GOOD = """
 import operator

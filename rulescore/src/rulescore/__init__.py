@@ -20,7 +20,7 @@ Who works on it reads in this order: `_rule` (a rule and its pullback), `_primit
 one function), `_table` (the look-up), `_changes` (registration) and `_why`; `_declaring` (the forms
 of a declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
 kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents;
-`_html` shows them in a notebook); `_plugins` with `_switches`; `_errors` (the kinds of errors, with
+`_html` shows them in a notebook); `_plugins` with `_deferred`; `_errors` (the kinds of errors, with
 a page about each in `pages`) on `faults`. `testing` checks rules, `interop` exports functions, and
 `_command` belongs to `python -m rulescore`.
 """
@@ -38,7 +38,10 @@ from rulescore._errors import RuleError
 from rulescore._forward import frule
 from rulescore._methods import flatten, goes_by_value
 from rulescore._naming import home_of
-from rulescore._plugins import Section, hookimpl, plugins, provider_of, reason_of
+from rulescore._plugins.entry import hookimpl
+from rulescore._plugins.loading import plugins
+from rulescore._plugins.published import provider_of, reason_of
+from rulescore._plugins.sections import Section
 from rulescore._project import project, zero
 from rulescore._table import (
     find_batched,

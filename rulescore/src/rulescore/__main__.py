@@ -27,7 +27,8 @@ from rulescore._command.scaffold import is_there, write_plugin
 from rulescore._command.survey import ending, missing, reasons
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
-from rulescore._plugins import Plugin, plugins
+from rulescore._plugins.loading import plugins
+from rulescore._plugins.plugin import Plugin
 from rulescore._table import find_rule, rules_of
 from rulescore._why import unbound, why
 from rulescore.faults import an, print_page

@@ -56,7 +56,9 @@ def rule_in(error):
 @pytest.mark.usefixtures("no_scipy")
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_rule_of_the_advice_runs_and_answers(name, monkeypatch):
-    monkeypatch.setattr("rulescore._plugins._PUBLISHED", {})  # as of a library that has no plugin
+    monkeypatch.setattr(
+        "rulescore._plugins.published._PUBLISHED", {}
+    )  # as of a library that has no plugin
     with pytest.raises(NoRuleError) as refused:
         gradient(lambda x: np.sum(REFUSED[name](x)), X)
     space = {}
@@ -131,7 +133,7 @@ PASTED = {
 @pytest.mark.usefixtures("no_scipy")
 @pytest.mark.parametrize("kind", PASTED)
 def test_the_program_works_once_the_pasted_rule_is_completed(kind, monkeypatch):
-    monkeypatch.setattr("rulescore._plugins._PUBLISHED", {})
+    monkeypatch.setattr("rulescore._plugins.published._PUBLISHED", {})
     imports, value, derivative = PASTED[kind]
     program = f"import numpy as np\n{imports}\n\ndef loss(x):\n    return {value}\n"
     space = {"__name__": "__main__"}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rulescore._naming import name_of
-from rulescore._plugins import plugins
+from rulescore._plugins.loading import plugins
 from rulescore._table import rules_of
 
 _SAMPLES = {

@@ -5,7 +5,8 @@ from types import ModuleType
 from typing import Any
 
 from rulescore._naming import home_of
-from rulescore._plugins import plugins, reason_of
+from rulescore._plugins.loading import plugins
+from rulescore._plugins.published import reason_of
 from rulescore.interop._differentiator import Differentiator
 
 

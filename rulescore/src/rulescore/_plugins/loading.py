@@ -1,0 +1,168 @@
+"""Finding rule plugins: distributions with an entry point in the group `rulescore`."""
+
+import importlib
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from importlib.metadata import entry_points
+from typing import Any
+
+from rulescore import _changes, _table
+from rulescore._declaring.ruleset import RuleSet
+from rulescore._deferred import Part, functions_of
+from rulescore._errors import RuleError
+from rulescore._plugins.entry import GROUP, load_one, load_sections, told
+from rulescore._plugins.plugin import Plugin, sorted_out, with_deferred
+from rulescore._plugins.sections import is_imported, lock
+from rulescore._plugins.switches import tell_of_broken, warn_of_clashes, warn_of_unknown
+from rulescore._primitive import Entry
+
+_plugins: tuple[Plugin, ...] | None = None
+_loading = False
+_awaited: frozenset[str] = frozenset()  # of each section that waits, a library not imported yet
+
+
+def plugins(*, all_sections: bool = False) -> tuple[Plugin, ...]:
+    """Return the installed rule plugins, loading them if that has not happened yet.
+
+    Arguments:
+        all_sections: whether to import the libraries that sections of plugins wait for, where they
+            are installed, and so load all rules.
+
+    A plugin that cannot be loaded is reported by one warning, and the others are loaded;
+    `RULESCORE_STRICT=1` raises instead. `RULESCORE_DISABLE=name,name` (or `*`) switches plugins
+    off, by the name of the entry point or of the distribution. Two plugins with a rule for the
+    same function and types are reported by one warning, and calls of that function raise
+    `RuleError`.
+    """
+    global _plugins
+    _load()
+    if any(part.is_loaded for plugin in _plugins or () for part in plugin.deferred):
+        with lock:
+            _plugins = tuple(map(sorted_out, _plugins or ()))
+    if all_sections:
+        waiting = [section for plugin in _plugins or () for section in plugin.waiting]
+        for name in dict.fromkeys(name for section in waiting for name in section.modules):
+            try:
+                importlib.import_module(name)
+            except ImportError:  # it is not installed, and nobody can call its functions
+                continue
+            except (Exception, SystemExit) as error:
+                tell_of_broken(f"the library {name}", error)
+        _wake()
+        return tuple(map(with_deferred, _plugins or ()))
+    return _plugins or ()
+
+
+def _load() -> None:
+    global _plugins, _loading
+    with lock:
+        if _plugins is not None or _loading:
+            return  # a plugin that asks for a rule while it is loaded finds what is there so far
+        _loading = True
+        done: list[RuleSet] = []
+        try:
+            found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+            warn_of_unknown(found)
+            loaded = tuple(load_one(point) for point in found)
+            _changes.names_of_plugins = {plugin.name for plugin in loaded}
+            loaded = _registered(loaded, done)
+            _defer(loaded)
+        except BaseException:
+            for ruleset in done:
+                _changes.unregister(ruleset)
+            raise
+        finally:
+            _loading = False
+        _plugins = loaded
+        _table._load = None
+        _await(loaded)
+
+
+def _wake() -> bool:
+    """Load the sections whose libraries have been imported meanwhile; return whether any was."""
+    global _plugins, _loading
+    modules = sys.modules
+    _table._quiet = len(modules)
+    if modules.keys().isdisjoint(_awaited):  # this is asked at each look-up that finds nothing
+        return False
+    _table._quiet = -1  # the module is there, and may not have been imported to its end
+    with lock:
+        due = [s for plugin in _plugins or () for s in plugin.waiting if s.is_due()]
+        if not due or _loading:
+            _await(_plugins or ())
+            return False
+        _loading = True
+        done: list[RuleSet] = []
+        try:
+            known = [ruleset for plugin in _plugins or () for ruleset in plugin.loaded]
+            loaded = _registered(tuple(map(load_sections, _plugins or ())), done, known)
+            _defer(loaded, _plugins or ())
+        except BaseException:
+            for ruleset in done:
+                _changes.unregister(ruleset)
+            raise
+        finally:
+            _loading = False
+        _plugins = loaded
+        _await(loaded)
+    return True
+
+
+def _await(loaded: tuple[Plugin, ...]) -> None:
+    """Note which libraries the sections of plugins wait for."""
+    global _awaited
+    waiting = [section for plugin in loaded for section in plugin.waiting]
+    _awaited = frozenset(
+        next((name for name in section.modules if not is_imported(name)), section.modules[-1])
+        for section in waiting
+    )
+    _table._wake = _wake if waiting else None
+    _table._quiet = -1
+
+
+def _defer(loaded: tuple[Plugin, ...], before: tuple[Plugin, ...] = ()) -> None:
+    """Have the table wait for deferred sections that it did not wait for before.
+
+    Where others have rules for the same functions, they are loaded at once, as they may clash.
+    """
+    known = {id(part) for plugin in before for part in plugin.deferred}
+    found: list[tuple[Any, Part]] = []
+    for plugin in loaded:
+        for part in plugin.deferred:
+            if id(part) in known:
+                continue
+            functions = list(functions_of(part.section.functions))
+            there = [entry for f in functions for entry in _table.entries_at(_table.place_of(f))]
+            if any(source.plugin != plugin.name for _, source in there):
+                part.load()
+            else:
+                found += [(f, part) for f in functions]
+    if found:
+        _table.defer(found)
+
+
+def _registered(
+    loaded: tuple[Plugin, ...], done: list[RuleSet], known: Iterable[RuleSet] = ()
+) -> tuple[Plugin, ...]:
+    """Put the rule sets of plugins into the table, but for `known`; return those that went in."""
+    clashes: list[tuple[Entry, Entry]] = []
+    found: list[Plugin] = []
+    earlier = set(map(id, known))
+    for plugin in loaded:
+        kept, broken = [], plugin.error
+        for ruleset in plugin.loaded:
+            try:
+                if id(ruleset) not in earlier and not _changes.is_registered(ruleset):
+                    clashes += _changes.register(ruleset, plugin.name)
+                    done.append(ruleset)
+                kept.append(ruleset)
+            except RuleError as error:  # it clashes with itself
+                broken = error
+                tell_of_broken(f"a rule set of {told(plugin)}", error)
+        found.append(replace(plugin, loaded=tuple(kept), error=broken))
+    warn_of_clashes(clashes)
+    return tuple(found)
+
+
+_table._load = _load
