@@ -50,9 +50,9 @@ def tell_of_broken(what: str, error: BaseException) -> None:
 def warn_of_clashes(clashes: list[tuple[Entry, Entry]]) -> None:
     """Warn once of each two plugins that have rules for the same functions and types."""
     by_pair: dict[tuple[str, str], list[tuple[Entry, Entry]]] = {}
-    for first, second in clashes:
-        names = [source.plugin or source.ruleset.name for _, source in (first, second)]
-        by_pair.setdefault((names[0], names[1]), []).append((first, second))
+    for pair in clashes:  # by name: which one came first may depend on what was looked up
+        first, second = sorted(pair, key=_told)
+        by_pair.setdefault((_told(first), _told(second)), []).append((first, second))
     for (one, other), pairs in by_pair.items():
         (rule, source), (late, last) = pairs[0]
         more = sorted({rule.signature for _, (rule, _) in pairs[1:]} - {late.signature})
@@ -65,6 +65,10 @@ def warn_of_clashes(clashes: list[tuple[Entry, Entry]]) -> None:
         if _is_strict():
             raise Fault.CLASH(told)
         warnings.warn(told, stacklevel=2)
+
+
+def _told(entry: Entry) -> str:
+    return entry[1].plugin or entry[1].ruleset.name
 
 
 def _is_strict() -> bool:
