@@ -8,7 +8,7 @@ from rulescore._naming import name_of
 from rulescore.interop import to_jax
 from tests.interop.choose import PLUGINS, examples_of, is_real, real_only
 from tests.interop.programs import PROGRAMS, heat
-from zygote_lite import interop, pullback, value_and_grad
+from zygote_lite import NoRuleError, grad, interop, pullback, value_and_grad
 
 jax = pytest.importorskip("jax", reason="JAX is not here: `nox -s interop` installs it")
 jnp = jax.numpy
@@ -288,3 +288,15 @@ def test_numbers_of_python_are_differentiated_as_by_jax_itself():
     same(jax.jacfwd(to_jax(np.exp, mode="forward"))(1.0), jax.jacfwd(jnp.exp)(1.0))
     norm = interop.to_jax(lambda z: abs(z) ** 2)
     same(jax.grad(norm)(2.0 + 1.0j), jax.grad(lambda z: jnp.abs(z) ** 2)(2.0 + 1.0j))
+
+
+def test_a_gradient_of_ours_inside_of_jit_gets_what_helps():
+    def loss(x):
+        return np.sum(x**2)
+
+    with pytest.raises(NoRuleError, match=r"outside of `jax\.jit` .*to_jax\(f, result=\.\.\.\)"):
+        jax.jit(grad(loss))(jnp.ones(2))
+    called = jax.jit(
+        jax.grad(interop.to_jax(loss, result=lambda x: jax.ShapeDtypeStruct((), x.dtype)))
+    )  # as the message says
+    np.testing.assert_array_equal(called(jnp.ones(2)), 2 * np.ones(2))

@@ -29,6 +29,12 @@ class Model:
         raise ValueError("no value")
 
     @staticmethod
+    def by_keyword(x, *, factor):
+        for _ in range(5):
+            x = x * factor
+        return x
+
+    @staticmethod
     def of_text(x):
         return float(str(x))
 """
@@ -79,6 +85,23 @@ def test_a_call_by_the_command_stands_at_no_line(capsys, monkeypatch):
     monkeypatch.setattr("zygote_lite.__main__.resolutions", lambda *_: found)
     assert command(["explain", "math::sin", "--args", "0.5"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].split() == ["-", *found[0][1:]]
+
+
+def test_arguments_by_keyword_and_calls_of_a_loop(model, capsys):
+    assert command(["explain", f"{model}::Model.by_keyword", "--args", "2.0", "factor = 3.0"]) == 0
+    *_, call = capsys.readouterr().out.splitlines()
+    assert "operator.mul(float, float)" in call
+    assert call.endswith("(5 times)")
+    assert command(["explain", f"{model}::loss", "--args", "1.0", "y=undefined"]) == 2
+    assert "y=undefined: NameError" in capsys.readouterr().err
+    assert command(["explain", f"{model}::half", "--args", "1.0 == 2.0"]) == 0
+
+
+def test_the_page_about_an_error_of_rules(capsys):
+    assert command(["error", "rc001"]) == 0
+    assert capsys.readouterr().out.startswith("# RC001")
+    assert command(["error", "RC999"]) == 2
+    assert "RC" in capsys.readouterr().err.removeprefix("there is no error RC999")
 
 
 def test_one_argument_of_a_function_of_a_module(model, capsys):

@@ -17,7 +17,7 @@ from scipy import interpolate, ndimage, signal, spatial
 
 from rulescore import RuleError, RuleSet
 from tests.zygote_lite.checks.finite_differences import assert_slopes
-from zygote_lite import NoRuleError, grad, gradient, hvp, jvp
+from zygote_lite import NoRuleError, grad, gradient, hvp, jvp, pullback
 from zygote_lite._tape import advice
 from zygote_lite._tape.advice import rule_to_paste, what_to_do
 from zygote_lite._tape.refusal import hook_refusal
@@ -403,6 +403,25 @@ def test_a_value_of_another_library_is_all_that_a_message_tells_of():
     assert told.endswith(
         ": a tensor of PyTorch carries no gradient here: pass `.detach().numpy()` of it [ZL006]"
     )
+
+
+def test_an_array_that_jax_traces_is_not_to_be_converted():
+    source = "class Tracer: pass"
+    traced = of_library("jax._src.core", source).Tracer
+    inside = type("JitTracer", (traced,), {"__module__": "jax._src.interpreters.partial_eval"})
+    told = str(hook_refusal(np.sin, [(inside(), None)]))
+    assert "np.asarray" not in told
+    assert "outside of `jax.jit`" in told
+    assert "`zygote_lite.interop.to_jax(f, result=...)`" in told
+
+
+def test_a_cotangent_of_another_library_gets_what_helps():
+    series = of_library("pandas.core.series", "class Series: shape, dtype = (2,), float").Series()
+    _, back = pullback(lambda x: x * 2, np.ones(2))
+    with pytest.raises(
+        TypeError, match=r"structure; data of pandas .* `\.to_numpy\(\)` .*ZL034\]$"
+    ):
+        back(series)
 
 
 def test_a_function_of_a_host_gets_the_plugin_that_calls_it_on_arrays(monkeypatch):

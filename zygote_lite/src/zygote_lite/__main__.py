@@ -3,14 +3,16 @@
 python -m zygote_lite explain model.py::loss --args "np.ones(3)" 2.0
                                       how each call of the function is differentiated
 python -m zygote_lite error           the kinds of errors, with their codes
-python -m zygote_lite error ZL012     the page about one of them
+python -m zygote_lite error ZL012     the page about one of them, or of those of rules (RC001)
 """
 
 import argparse
 import importlib.util
 import math
+import re
 import sys
 import traceback
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,13 @@ from rich.console import Console  # it comes with plum, on which rulescore is bu
 from rich.table import Table
 from rich.text import Text
 
+from rulescore.__main__ import main as errors_of_rules
 from rulescore.faults import code_in, print_page
 from zygote_lite._interface.show import resolutions
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite.errors import Fault
+
+_KEYWORD = re.compile(r"\s*(\w+)\s*=(?!=)")
 
 
 def command(arguments: list[str] | None = None) -> int:
@@ -36,7 +41,8 @@ def command(arguments: list[str] | None = None) -> int:
     explain.add_argument("function", help="such as model.py::loss, or package.module::Class.method")
     explain.add_argument(
         "--args", nargs="*", default=[], metavar="EXPRESSION",
-        help="the arguments, in Python: names of the file, `np` and `math` are known",
+        help="the arguments, in Python, and `name=EXPRESSION` for those by keyword: names of the "
+        "file, `np` and `math` are known",
     )  # fmt: skip
     explain.add_argument("--argnums", type=int, nargs="*", help="which of them; without it all")
     explain.set_defaults(run=_explain)
@@ -46,6 +52,8 @@ def command(arguments: list[str] | None = None) -> int:
 
 
 def _error(given: argparse.Namespace) -> int:
+    if given.code is not None and given.code.upper().startswith("RC"):
+        return errors_of_rules(["error", given.code])
     try:
         print_page(Fault, given.code)
     except LookupError as error:
@@ -59,16 +67,24 @@ def _explain(given: argparse.Namespace) -> int:
     try:
         f, names = _function_and_names(asked)
         known = {"np": np, "math": math, **names}
-        xs = []
+        xs: list[Any] = []
+        kws: dict[str, Any] = {}
         for asked in given.args:
-            xs.append(eval(asked, known))
+            keyword = _KEYWORD.match(asked)
+            if keyword is None:
+                xs.append(eval(asked, known))
+            else:
+                kws[keyword[1]] = eval(asked[keyword.end() :], known)
     except (Exception, SystemExit) as error:
         told = error if type(error) is LookupError else f"{type(error).__name__}: {error}"
         print(f"{asked}: {told}", file=sys.stderr)
         return 2
     try:
-        found = resolutions(f, tuple(xs), {}, given.argnums)
-        lines = [("-" if place.startswith("<frozen ") else place, *rest) for place, *rest in found]
+        found = Counter(resolutions(f, tuple(xs), kws, given.argnums))  # those of a loop stand once
+        lines = [
+            ("-" if place.startswith("<frozen ") else place, call, how + _times(n))
+            for (place, call, how), n in found.items()
+        ]
     except (Exception, SystemExit) as error:
         if not code_in(str(error)):  # of the function itself: where, too
             keep_users_frames(error)
@@ -79,6 +95,10 @@ def _explain(given: argparse.Namespace) -> int:
         return 1
     _print_table(("place", "call", "how"), lines)
     return 0
+
+
+def _times(n: int) -> str:
+    return f" ({n} times)" if n > 1 else ""
 
 
 def _function_and_names(target: str) -> tuple[Any, dict[str, Any]]:

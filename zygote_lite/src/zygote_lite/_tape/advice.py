@@ -35,6 +35,10 @@ _OF_LIBRARIES = {
     "numba.typed": "what is in a list or dict of numba.typed has no gradient: use one of Python",
     "numba": "Numba has compiled this function: call the Python function that it was made of",
 }
+_OF_TRACER = (
+    "JAX traces this call, and a traced array has no numbers: call it outside of `jax.jit` and "
+    "`jax.vmap`, or give JAX the function by `zygote_lite.interop.to_jax(f, result=...)`"
+)
 _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 
 
@@ -304,6 +308,9 @@ def hint_on_library(operands: Any, found: types.TracebackType | None) -> str | N
         operands: the function and the arguments that were given.
         found: the traceback of an error, which may lead through the library.
     """
+    classes = {f"{c.__module__}.{c.__name__}" for x in operands for c in type(x).__mro__}
+    if "jax._src.core.Tracer" in classes:
+        return _OF_TRACER
     modules = [type(x).__module__ for x in operands]
     modules += [x.__module__ for x in operands if isinstance(x, types.FunctionType)]
     modules += [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(found)]

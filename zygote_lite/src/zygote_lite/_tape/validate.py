@@ -32,6 +32,7 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
+from zygote_lite._tape.advice import hint_on_library
 from zygote_lite.errors import Fault
 
 Owned = TypeVar("Owned")
@@ -65,9 +66,10 @@ def check_fit(
     else:
         return
     if not fits:
+        hint = hint_on_library([dy], None)
         raise (Fault.COTANGENT if what == "cotangent" else Fault.TANGENT)(
             f"the {what} given to {back} is {describe(dy)}, and the {of} is {describe(y)}: "
-            "they must have the same shape and structure"
+            f"they must have the same shape and structure{'; ' + hint if hint else ''}"
         )
     if kind >= TUPLE:
         for key, value in entries_of(y):
