@@ -42,12 +42,12 @@ from website.speed import multiples
 
 ROOT = Path(__file__).parents[1]
 FOR_PLUGINS = {  # and for ADs: the README of rulescore tells of them
-    *("hookimpl", "Section", "Array", "Numeric", "goes_by_value", "provider_of", "reason_of"),
-    *("generation", "home_of", "when_changed", "RuleError", "Differentiator"),
+    *("hookimpl", "Section", "Array", "Numeric", "RuleError", "Differentiator"),
 }
 RAISES_NOTHING = {  # of its own: whose description names no error
     *("stop_gradient", "non_differentiable", "zero", "flatten", "find_batched", "rules_of"),
     *("recorded_only", "observed", "why_recorded", "programs", "reasons", "forget"),
+    *("goes_by_value", "provider_of", "reason_of", "home_of", "when_changed"),
 }
 OWN_TESTS = Path("docs/errors")  # their pages are run by tests of their own
 ALL = sorted(

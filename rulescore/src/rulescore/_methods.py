@@ -30,6 +30,9 @@ def goes_by_value(kind: type) -> bool:
 
     An AD treats such a value as a whole, like an array: its cotangent does not consist of those of
     its fields.
+
+    Arguments:
+        kind: the type.
     """
     if kind in _kinds.SETTLED:
         return False

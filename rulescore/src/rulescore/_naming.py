@@ -39,6 +39,9 @@ def home_of(f: Any) -> str | None:
     """Return the public module that has a function, such as `scipy.special`, or `None`.
 
     A ufunc does not know its module: this searches the modules that are written in C.
+
+    Arguments:
+        f: a function, a method or a ufunc.
     """
     name, module = attribute(f, "__name__"), attribute(f, "__module__")
     if type(f).__name__ == "fortran":

@@ -432,5 +432,9 @@ def _note_change() -> None:
 
 
 def when_changed(forget: Callable[[], Any]) -> None:
-    """Call `forget` after each change of the table of rules, so that an AD can empty its caches."""
+    """Call `forget` after each change of the table of rules, so that an AD can empty its caches.
+
+    Arguments:
+        forget: a function without arguments. It is held for good.
+    """
     _told.append(forget)
