@@ -51,6 +51,10 @@ def kills(params, batch):
     return np.sum(params**2 * x)
 
 
+def sums(w, x):
+    return np.sum(w * x)
+
+
 def counted(w, x):
     if int(x) not in DONE:
         note(x)

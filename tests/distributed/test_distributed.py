@@ -1,6 +1,7 @@
 """Gradients summed over batches by dask.distributed, against the gradient in one piece."""
 
 import traceback
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -107,6 +108,19 @@ def test_few_batches_are_on_their_way():
     assert (value, slope) == (2.0 * sum(range(60)), sum(range(60)))
     assert len(losses.DONE) == 60
     assert 3 <= most <= 6
+
+
+def test_memory_of_the_client_is_independent_of_the_number_of_batches(where):
+    total, size = sum_of_gradients(losses.sums, in_flight=4, **where), 40_000
+    most = []
+    for count in (8, 80):
+        tracemalloc.start()
+        try:
+            total(2.0, (np.ones(size) for _ in range(count)))
+            most.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert most[1] < most[0] + 20 * 8 * size  # of 72 more batches
 
 
 def test_seeds_belong_to_the_batches(where):

@@ -1,5 +1,7 @@
 """Exported rules and programs as functions of JAX: outside and inside `jit`, `grad` and `vmap`."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -204,9 +206,30 @@ def test_effects_are_refused():
         to_jax(np.sin, mode="both")
 
 
-def test_changes_of_what_is_captured_are_refused():
+def writing(x):
+    x[0] = 5.0
+    return x * 2.0
+
+
+def test_arrays_of_numpy_cannot_be_written_into():
+    """Those of the caller are handed on as they are; others are JAX's."""
+    f, x = interop.to_jax(writing, result=lambda x: x), np.array([1.0, 2.0])
+    for call in (f, jax.jit(f), jax.grad(lambda x: f(x).sum())):
+        with pytest.raises(Exception, match="read-only"):
+            jax.block_until_ready(call(x))
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_fractions_that_were_declared_as_integers_are_refused():
+    f = interop.to_jax(lambda x: x * 1.5, result=lambda x: jax.ShapeDtypeStruct(x.shape, np.int32))
+    with pytest.raises(Exception, match=r"returns float\d+, and int32 was declared"):
+        jax.block_until_ready(jax.jit(f)(jnp.ones(2)))
+
+
+@pytest.mark.parametrize("export", [interop.to_jax, functools.partial(to_jax, ad=pullback)])
+def test_changes_of_what_is_captured_are_refused(export):
     """In each call, and not in the first one alone."""
-    f = interop.to_jax(with_history, result=lambda x: x)
+    f = export(with_history, result=lambda x: x)
     forward = interop.to_jax(with_history, mode="forward", result=lambda x: x)
     total = jax.grad(lambda x: f(x).sum())
     small, large = jnp.full(3, 0.5), jnp.full(3, 1.5)

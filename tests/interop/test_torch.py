@@ -341,6 +341,42 @@ def test_what_draws_random_numbers_has_first_derivatives_by_its_draw():
             run()
 
 
+COUNT, SCALE = [0], 2.0
+
+
+def counting(x):
+    COUNT[0] += 1
+    return COUNT[0] * x**3
+
+
+def scaled(x):
+    return SCALE * x**2
+
+
+@pytest.mark.parametrize("export", [interop.to_torch, lambda f: to_torch(f, ad=pullback)])
+def test_a_second_derivative_is_that_of_the_first_run_or_refused(export, monkeypatch):
+    x = tensor(np.array([1.0, 2.0]))
+    (dx,) = torch.autograd.grad(export(counting)(x).sum(), x, create_graph=True)
+    with pytest.raises(TypeError, match="counting has effects: it changes a variable around it"):
+        torch.autograd.grad(dx.sum(), x)
+    for _ in range(3):
+        (dx,) = torch.autograd.grad(export(scaled)(x).sum(), x, create_graph=True)
+        (twice,) = torch.autograd.grad(dx.sum(), x, retain_graph=True)
+        assert twice.tolist() == [4.0, 4.0]
+    monkeypatch.setitem(globals(), "SCALE", 100.0)
+    with pytest.raises(TypeError, match="a variable that it reads has changed"):
+        torch.autograd.grad(dx.sum(), x)
+
+
+def test_a_second_derivative_where_all_cancels_to_rounding():
+    a = np.random.default_rng(0).normal(size=(7, 7))
+    solve = interop.to_torch(lambda x: np.sum((a @ x - a.sum(1)) ** 2) / 7)
+    x = tensor(np.ones(7))
+    (dx,) = torch.autograd.grad(solve(x), x, create_graph=True)
+    (twice,) = torch.autograd.grad(dx.sum(), x)
+    np.testing.assert_allclose(twice, 2 / 7 * (a.T @ a).sum(0), rtol=1e-10)
+
+
 def test_effects_of_a_call_happen_once():
     seen = []
 

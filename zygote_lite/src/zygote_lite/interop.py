@@ -4,10 +4,9 @@ What `rulescore.interop` does for functions with a rule, this does for all that 
 simulation that writes its arrays in place is a layer of a network in PyTorch.
 """
 
-import contextlib
 import functools
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rulescore import interop
@@ -16,7 +15,7 @@ from rulescore.interop._differentiator import Watch, effectful
 from zygote_lite._interface.tangents import jvp
 from zygote_lite._interface.vjp import vjp, vjp_by
 from zygote_lite._ir.places import name_of
-from zygote_lite._tape.repeats import Surroundings
+from zygote_lite._tape.repeats import repeatable
 
 At = tuple[int, tuple[Any, ...]]
 
@@ -76,25 +75,7 @@ class Engine(Differentiator):
 
     def repeatable(self, f: Any, why: str) -> Watch:
         """Return what watches calls of a function that may be repeated, or left out."""
-        around = Surroundings(f, ())
-        if around.effect is not None:
-            raise TypeError(effectful(f, around.effect, why))
-        return functools.partial(watched, f, around, why)
-
-
-@contextlib.contextmanager
-def watched(f: Any, around: Surroundings, why: str, structure: Any) -> Iterator[None]:
-    """Raise where a call of a function changes what it reads, or what it was given as it is.
-
-    Arguments:
-        f, around: the function, and the variables around it.
-        why: why a host may repeat the call, in words.
-        structure: that of its arguments.
-    """
-    before = around.now(structure)
-    yield
-    if not before.are_unchanged():
-        raise TypeError(effectful(f, "it changes a variable around it", why))
+        return repeatable(f, lambda effect: TypeError(effectful(f, effect, why)))
 
 
 BY_ENGINE = Engine()

@@ -71,9 +71,11 @@ class Derivative(Call):
     def pull(self, arrays: Sequence[Any], needed: Sequence[bool]) -> tuple[Any, list[Any], Pull]:
         """Return the same, and the pullback."""
         structure, leaves = self.value(arrays)
+        kept = tuple(leaves)  # the host takes them out of the list
 
         def again(dys: Sequence[Any]) -> Sequence[Any]:
-            made, _, pull = self.required().pull(arrays, needed)
+            made, others, pull = self.required().pull(arrays, needed)
+            self.compare(structure, kept, made, others)
             given = iter(dys)
             each = [None if part is None else next(given) for part in structure]
             return pull([dy for dy, part in zip(each, made, strict=True) if part is LEAF])
@@ -85,7 +87,8 @@ class Derivative(Call):
     ) -> tuple[Any, list[Any], list[Any]]:
         """Return the structure of the value, its leaves and their tangents."""
         structure, leaves = self.value(arrays)
-        made, _, found = self.required().push(arrays, tangents)
+        made, others, found = self.required().push(arrays, tangents)
+        self.compare(structure, leaves, made, others)
         each = iter(found)
         aligned = [None if part is None else next(each) for part in made]
         return (
@@ -93,6 +96,26 @@ class Derivative(Call):
             leaves,
             [t for t, part in zip(aligned, structure, strict=True) if part is LEAF],
         )
+
+    def compare(
+        self, structure: Any, leaves: Sequence[Any], made: Any, others: Sequence[Any]
+    ) -> None:
+        """Raise `TypeError` where the function, run again, has another derivative than before.
+
+        Arguments:
+            structure, leaves: its value, as of the first run.
+            made, others: that of the run that is differentiated.
+        """
+        first, second = iter(leaves), iter(others)
+        for part, other in zip(structure, made, strict=True):
+            x = next(first) if part is LEAF else None
+            y = next(second) if other is LEAF else None
+            if x is not None and y is not None and not are_close(np.asarray(x), np.asarray(y)):
+                raise TypeError(
+                    f"{self.name} was run again for this derivative, and has another one before "
+                    "it than in the first run: a variable that it reads has changed. Pass it as "
+                    "an argument"
+                )
 
     def required(self) -> Call:
         """Return it as a call of one function. Raises where nobody differentiates that."""
@@ -166,6 +189,14 @@ class Pushforward(Derivative):
         """Return the structure of the tangents."""
         present = iter([LEAF if p else None for p in self.present])
         return tuple([cotangent_of(s, rebuild(s, present)) for s in inner.structure])
+
+
+def are_close(x: np.ndarray, y: np.ndarray) -> bool:
+    """Return whether two derivatives are equal but for rounding, also where all cancels."""
+    kinds = [a.dtype for a in (x, y) if a.dtype.kind in "fc"]
+    bound = max([float(np.sqrt(np.finfo(dtype).eps)) for dtype in kinds], default=0.0)
+    size = max(1.0, float(np.max(np.abs(x), initial=0.0, where=np.isfinite(x))))
+    return np.allclose(x, y, rtol=0.0, atol=bound * size, equal_nan=True)
 
 
 def zeros(x: Any) -> Any:

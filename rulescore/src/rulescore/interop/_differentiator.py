@@ -145,12 +145,17 @@ class Differentiator:
 
         It takes the structure of the arguments, and returns a context for the call, which raises
         `TypeError` if that has changed variables around it. Raises `TypeError` itself where the
-        function is known to have effects.
+        function is known to have effects. An AD with an attribute `repeatable` is asked about a
+        function without a rule: that takes the function, and what makes an error of an effect.
         """
         effect = self.effect(f)
         if effect is not None:
             raise TypeError(effectful(f, effect, why))
-        return contextlib.nullcontext
+        repeatable = getattr(self.ad, "repeatable", None)  # that of an AD which can tell more
+        if repeatable is None or Differentiator.knows(self, f):
+            return contextlib.nullcontext
+        watch: Watch = repeatable(f, lambda effect: TypeError(effectful(f, effect, why)))
+        return watch
 
     def effect(self, f: Any) -> str | None:
         """Return the effect that calling a function may have, in words, or `None`."""

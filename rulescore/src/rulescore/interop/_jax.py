@@ -238,7 +238,7 @@ class Bound:
             due = [jax.ShapeDtypeStruct(padded(y, axes), y.dtype) for y in shapes]
 
         def callback(*arrays: Any) -> list[Any]:
-            made, found = self.call.value(list(map(np.asarray, arrays)))
+            made, found = self.call.value(arrays_of(arrays))
             return checked(self.call.name, made, found, structure, due, axes)
 
         method = "sequential" if axes is None else "broadcast_all"
@@ -338,8 +338,17 @@ def tangent_shape(y: Any) -> Any:
 
 
 def arrays_of(leaves: Sequence[Any]) -> list[Any]:
-    """Return arrays of JAX as arrays of NumPy, which cannot be written into."""
-    return [np.asarray(x) for x in leaves]
+    """Return arrays of JAX or NumPy as arrays of NumPy, which cannot be written into."""
+    return list(map(read_only, leaves))
+
+
+def read_only(x: Any) -> np.ndarray:
+    """Return an array as one of NumPy that cannot be written into."""
+    array = np.asarray(x)
+    if array.flags.writeable:
+        array = array.view()
+        array.setflags(write=False)
+    return array
 
 
 def of_values(found: list[Any], leaves: Sequence[Any]) -> list[Any]:
@@ -379,5 +388,9 @@ def checked(
             )
         if y.dtype.kind == "c" and not jnp.issubdtype(shape.dtype, jnp.complexfloating):
             raise ValueError(f"{name} returns complex numbers, and {shape.dtype} was declared")
+        if y.dtype.kind == "f" and not jnp.issubdtype(shape.dtype, jnp.inexact):
+            raise ValueError(
+                f"{name} returns {y.dtype}, and {shape.dtype} was declared or seen before"
+            )
         ys.append(y.astype(shape.dtype, copy=False))
     return ys

@@ -17,6 +17,7 @@ LOCAL: dict[Any, Any] = {}  # clients that were made here: by address, or kind a
 
 def client_of(given: Any, processes: bool, workers: int | None) -> Any:
     """Return a client: the one that is given, one of an address, or one of a local cluster."""
+    import dask
     import distributed
 
     if given is not None and not isinstance(given, str):
@@ -25,17 +26,24 @@ def client_of(given: Any, processes: bool, workers: int | None) -> Any:
         return given
     key = (given, processes, workers, os.getpid())
     if key not in LOCAL or LOCAL[key].status != "running":
-        count = workers or os.cpu_count() or 1
-        cluster = given or distributed.LocalCluster(
-            n_workers=count if processes else 1,
-            threads_per_worker=1 if processes else count,
-            processes=processes,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,  # what goes wrong is raised here
-        )
+        # else dask keeps the last messages, with the batches in them; also of later connections
+        dask.config.set({"distributed.admin.low-level-log-length": 1})
+        cluster = given or _local_cluster(processes, workers or os.cpu_count() or 1)
         LOCAL[key] = made = distributed.Client(cluster, set_as_default=False)
         atexit.register(_close, made, None if given else cluster)
     return LOCAL[key]
+
+
+def _local_cluster(processes: bool, count: int) -> Any:
+    import distributed
+
+    return distributed.LocalCluster(
+        n_workers=count if processes else 1,
+        threads_per_worker=1 if processes else count,
+        processes=processes,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,  # what goes wrong is raised here
+    )
 
 
 def _close(client: Any, cluster: Any) -> None:

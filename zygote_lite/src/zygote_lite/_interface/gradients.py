@@ -31,6 +31,7 @@ from zygote_lite._nested.rules import pullback_inside
 from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.jitted import is_jitted, mark, original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
+from zygote_lite._tape.repeats import repeatable
 from zygote_lite._tape.run import Pullback, recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
@@ -267,5 +268,6 @@ for _maker in (grad, value_and_grad, jit):
     inside_run(_maker)
 inside(inside_gradient_of_all)(gradient)
 inside(pullback_inside)(pullback)
+pullback.repeatable = repeatable  # type: ignore[attr-defined]  # `rulescore.interop` asks for it
 for _verb in (grad, value_and_grad, gradient, pullback):
     declare_verb(_verb, Verb(_verb.__name__))

@@ -1,7 +1,9 @@
 """Functions that are run again: what a second run would repeat, and what the first has changed."""
 
+import contextlib
 import copy
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from zygote_lite._activity.effects import effect_of
@@ -47,3 +49,36 @@ class Surroundings:
 def _attributes_of(values: Iterable[Any]) -> list[tuple[str, Any]]:
     """Return what the attributes of classes are."""
     return [(name, y) for x in values if isinstance(x, type) for name, y in vars(x).items()]
+
+
+Refused = Callable[[str], Exception]
+
+
+def repeatable(f: Any, refused: Refused) -> Callable[[Any], contextlib.AbstractContextManager[Any]]:
+    """Return what watches calls of a function that a host may repeat, or leave out.
+
+    Arguments:
+        f: the function.
+        refused: gives the error for an effect, in words.
+
+    Raises that error if the function is known to have effects.
+    """
+    around = Surroundings(f, ())
+    if around.effect is not None:
+        raise refused(around.effect)
+    return functools.partial(_watched, around, refused)
+
+
+@contextlib.contextmanager
+def _watched(around: Surroundings, refused: Refused, structure: Any) -> Iterator[None]:
+    """Raise where a call of a function changes what it reads, or what it was given as it is.
+
+    Arguments:
+        around: the variables around the function.
+        refused: as for `repeatable`.
+        structure: that of its arguments.
+    """
+    before = around.now(structure)
+    yield
+    if not before.are_unchanged():
+        raise refused("it changes a variable around it")
