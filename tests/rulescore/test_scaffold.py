@@ -1,6 +1,7 @@
 """The plugin that `python -m rulescore new` writes: its tests pass as it is."""
 
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -42,6 +43,13 @@ def test_its_tests_pass_where_it_is_installed(plugin):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout
+
+
+def test_its_tests_say_that_it_is_to_be_installed(plugin):
+    with pytest.raises(
+        AssertionError, match=r'once they are installed: pip install -e "\.\[tests\]"'
+    ):
+        runpy.run_path(str(plugin / "tests" / "test_rules.py"))
 
 
 def test_its_pins_are_those_of_this_version(plugin):

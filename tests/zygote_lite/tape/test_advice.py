@@ -17,7 +17,7 @@ from scipy import interpolate, ndimage, signal, spatial
 
 from rulescore import RuleError, RuleSet
 from tests.zygote_lite.checks.finite_differences import assert_slopes
-from zygote_lite import NoRuleError, grad, gradient, hvp, jvp, pullback
+from zygote_lite import NoRuleError, grad, gradient, hvp, jvp, pullback, vmap
 from zygote_lite._tape import advice
 from zygote_lite._tape.advice import rule_to_paste, what_to_do
 from zygote_lite._tape.refusal import hook_refusal
@@ -435,6 +435,26 @@ def test_a_function_of_a_host_gets_the_plugin_that_calls_it_on_arrays(monkeypatc
 def test_a_function_without_return_is_asked_for_it():
     with pytest.raises(TypeError, match=r"returned None, .* `return` missing\? \[ZL033\]"):
         grad(lambda x: None)(1.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "told"),
+    [
+        (lambda z: z * 1j, "make it real, as `abs` does, or use `pullback`"),
+        (lambda z: np.array([z * 1j]), "make it real, as `abs` does, or use `pullback`"),
+        (lambda z: f"{z}", "return a number, or use `pullback`"),
+        (lambda z: [z], "use `pullback` or `jacobian`"),
+    ],
+    ids=["complex", "complex array", "text", "list"],
+)
+def test_the_advice_about_a_value_runs_for_that_value(f, told):
+    with pytest.raises(TypeError, match=rf"; .*{told} \[ZL033\]$"):
+        grad(f)(2.0)
+
+
+def test_values_of_a_batch_of_different_shapes_are_told():
+    with pytest.raises(ValueError, match=r"the shapes \(1,\), \(2,\): return .* \[ZL037\]$"):
+        vmap(lambda x: np.ones(int(x)))(np.array([1.0, 2.0]))
 
 
 RUNS = {

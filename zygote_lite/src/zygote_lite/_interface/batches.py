@@ -128,4 +128,10 @@ def _together(values: list[Any], axes: BatchAxes) -> Any:
         if any(not np.array_equal(y, first) for y in values):
             raise Fault.BATCH("a value that is no batch (`out_axes=None`) differs between entries")
         return first
+    shapes = {np.shape(y): None for y in values}
+    if len(shapes) > 1:
+        raise Fault.BATCH(
+            f"the values for the entries of a batch have the shapes {', '.join(map(str, shapes))}: "
+            "return arrays of one shape, or call the function in a loop"
+        )
     return np.stack(values, axis=axes) if isinstance(first, Array) else np.array(values)

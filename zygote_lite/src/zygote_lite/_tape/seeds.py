@@ -190,8 +190,17 @@ def seed(f: Any, y: Any) -> Any:
         )
     raise Fault.NOT_REAL(
         f"the gradient of {name_of(f)} needs a real number as its value, and it is {describe(y)}; "
-        "for other values use `pullback` or `jacobian`"
+        f"{_for_another_value(y)}"
     )
+
+
+def _for_another_value(y: Any) -> str:
+    """Return what to do where a gradient is asked for, and the value is no real number."""
+    if isinstance(y, str | bytes):
+        return "no gradient passes through a text: return a number, or use `pullback`"
+    if getattr(getattr(y, "dtype", type(y)), "kind", None) == "c" or isinstance(y, complex):
+        return "make it real, as `abs` does, or use `pullback`"
+    return "for other values use `pullback` or `jacobian`"
 
 
 Stack = Callable[[list[Any], tuple[int, ...]], Any]
