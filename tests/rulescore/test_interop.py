@@ -19,6 +19,14 @@ from zygote_lite.interop import BY_ENGINE
 X = np.array([0.3, -0.7, 1.1])
 
 
+@pytest.mark.parametrize("host", ["torch", "jax", "autograd"])
+def test_a_host_that_is_not_installed_is_told(host, monkeypatch):
+    monkeypatch.setitem(sys.modules, host, None)
+    monkeypatch.delitem(sys.modules, f"rulescore.interop._{host}", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=rf'pip install "rulescore\[{host}\]"$'):
+        getattr(interop, f"to_{host}")(np.sin)
+
+
 def test_no_host_is_imported():
     code = (
         "import sys, zygote_lite.interop; "  # which imports that of rulescore

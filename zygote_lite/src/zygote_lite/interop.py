@@ -17,6 +17,8 @@ from zygote_lite._interface.vjp import vjp, vjp_by
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.repeats import repeatable
 
+__all__ = ["to_torch", "to_jax", "to_autograd"]
+
 At = tuple[int, tuple[Any, ...]]
 
 

@@ -6,7 +6,8 @@ flat leaves), `_derivatives` (which are such calls too), `_functions`, `_modules
 of a host.
 """
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -31,6 +32,19 @@ def exported(f: Any, differentiator: Differentiator, export: Callable[[Any], Any
     return export(f)
 
 
+@contextlib.contextmanager
+def _needs(host: str) -> Iterator[None]:
+    """Say what to install where a host is not."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] != host:
+            raise
+        told = f'{host} is not installed here: pip install "rulescore[{host}]"'
+        raise ModuleNotFoundError(told, name=host) from None
+
+
+@_needs("torch")
 def to_torch(f: Any, *, ad: AD | Differentiator | None = None, copy: bool = False) -> Any:
     """Export a function with a rule to PyTorch, which differentiates it.
 
@@ -50,6 +64,7 @@ def to_torch(f: Any, *, ad: AD | Differentiator | None = None, copy: bool = Fals
     return exported(f, differentiator, lambda g: TorchFunction(g, differentiator, copy))
 
 
+@_needs("jax")
 def to_jax(
     f: Any, *, ad: AD | Differentiator | None = None, mode: str = "reverse", result: Any = None
 ) -> Any:
@@ -74,6 +89,7 @@ def to_jax(
     return exported(f, differentiator, lambda g: JaxFunction(g, differentiator, mode, result))
 
 
+@_needs("autograd")
 def to_autograd(f: Any, *, ad: AD | Differentiator | None = None) -> Any:
     """Export a function with a rule to autograd, which differentiates it.
 
