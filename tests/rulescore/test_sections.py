@@ -379,7 +379,7 @@ def test_rules_for_the_functions_of_a_section_that_was_not_loaded_meet_its_own(
     )
     done = python(own.partition("own")[0].replace("one.h", "one.Kind"))
     assert done.stdout.splitlines() == ["rules other", "rules one"]
-    assert done.stderr.count("the rules of other and lazy clash") == 1
+    assert done.stderr.count("the rules of lazy and other clash") == 1
 
 
 def test_a_section_that_names_too_few_functions_is_refused(named, python, tmp_path):

@@ -82,7 +82,7 @@ def _explain(given: argparse.Namespace) -> int:
     try:
         found = Counter(resolutions(f, tuple(xs), kws, given.argnums))  # those of a loop stand once
         lines = [
-            ("-" if place.startswith("<frozen ") else place, call, how + _times(n))
+            ("-" if place.startswith("<frozen ") else place, call, how + _how_often(n))
             for (place, call, how), n in found.items()
         ]
     except (Exception, SystemExit) as error:
@@ -97,7 +97,7 @@ def _explain(given: argparse.Namespace) -> int:
     return 0
 
 
-def _times(n: int) -> str:
+def _how_often(n: int) -> str:
     return f" ({n} times)" if n > 1 else ""
 
 

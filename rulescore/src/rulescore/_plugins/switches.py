@@ -50,8 +50,10 @@ def tell_of_broken(what: str, error: BaseException) -> None:
 def warn_of_clashes(clashes: list[tuple[Entry, Entry]]) -> None:
     """Warn once of each two plugins that have rules for the same functions and types."""
     by_pair: dict[tuple[str, str], list[tuple[Entry, Entry]]] = {}
-    for pair in clashes:  # by name: which one came first may depend on what was looked up
-        first, second = sorted(pair, key=_told)
+    for pair in clashes:
+        first, second = pair
+        if first[1].plugin and second[1].plugin:  # which came first may depend on the look-ups
+            first, second = sorted(pair, key=_told)
         by_pair.setdefault((_told(first), _told(second)), []).append((first, second))
     for (one, other), pairs in by_pair.items():
         (rule, source), (late, last) = pairs[0]
