@@ -357,4 +357,4 @@ def test_the_changelog_has_the_form_of_keep_a_changelog():
     for part in re.split(r"(?m)^## .*$", text)[1:]:
         found = re.findall(r"(?m)^### (.*)$", part)
         assert len(found) == len({*found})
-        assert len(part.splitlines()) < 350  # of a version: users read it
+        assert len(part.splitlines()) < 120  # of a version: users read it
