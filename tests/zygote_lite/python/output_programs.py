@@ -57,6 +57,31 @@ class Keeping(logging.Handler):
         sys.stderr.write(f"{len(self.records)} {self.format(record)}\n")
 
 
+class Rows:
+    """What a `csv.writer` writes to: it keeps each text, and tells it."""
+
+    def __init__(self):
+        self.texts = []
+
+    def write(self, text):
+        self.texts.append(text)
+        sys.stderr.write(f"{len(self.texts)} {text}")
+        return len(self.texts)
+
+
+class Raw(io.RawIOBase):
+    """The lowest layer of a stream, which keeps what it is given."""
+
+    given = b""
+
+    def writable(self):
+        return True
+
+    def write(self, given):
+        self.given += bytes(given)
+        return len(given)
+
+
 @functools.cache
 def logger(kind, *xs):
     made = logging.Logger(kind.__name__, logging.DEBUG)
@@ -289,6 +314,14 @@ def writes_a_temporary_file(x):
 
 
 @WRITING.append
+def writes_rows_one_by_one(x):
+    rows = Rows()
+    writer = csv.writer(rows)
+    writer.writerows([["a", x], ["b", x * x]])
+    return x * writer.writerow([x**3]) * len(rows.texts)
+
+
+@WRITING.append
 def writes_in_turn(x):
     y = x
     for i in range(2):
@@ -306,6 +339,35 @@ def writes_in_turn(x):
 def reads_its_file(x):
     Path("r.txt").write_text(f"{x}")
     return float(Path("r.txt").read_text()) * x
+
+
+@READING.append
+def reads_rows(x):
+    rows = Rows()
+    csv.writer(rows).writerow([x * x])
+    return float(rows.texts[0])
+
+
+@READING.append
+def reads_what_a_layer_was_given(x):
+    raw = Raw()
+    with io.TextIOWrapper(io.BufferedWriter(raw)) as stream:
+        print(x * x, file=stream, flush=True)
+        return float(raw.given)
+
+
+@READING.append
+def reads_what_a_cell_changes(x):
+    class Cell:
+        value = x
+
+        def __str__(self):
+            self.value = self.value * 2.0
+            return "a cell"
+
+    cell = Cell()
+    csv.writer(sys.stderr).writerow([cell])
+    return cell.value
 
 
 @READING.append

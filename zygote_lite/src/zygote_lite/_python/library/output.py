@@ -76,17 +76,23 @@ _Writer: Any = type(csv.writer(io.StringIO()))
 
 
 @handlers.desugared(_Writer.writerow, _Writer.writerows, given=True)
-def _(f: Any, tape: Tape, nodes: Nodes, writer: Any, rows: Any) -> Traced:
+def _(f: Any, tape: Tape, nodes: Nodes, writer: Any, rows: Any) -> Traced | None:
     (rows,), nodes = tape.run_out((rows,), (None, nodes[2]))
+    if unknown_hooks(f, (rows,)):
+        return None
     write = next(x for x in referents(writer) if callable(x) and not isinstance(x, type))
     stream = getattr(write, "__self__", None)
     if stream is not None and is_written_in_c(stream):
         note_output(stream)
         return f(writer, rows), None
-    text = io.StringIO(newline="")
-    f(csv.writer(text, writer.dialect), rows)
-    line = text.getvalue()
-    return tape.call((None, tape.text_node()), write, line)
+    written: Traced = (None, None)
+    for row in (rows,) if f is _Writer.writerow else rows:
+        text = io.StringIO(newline="")
+        csv.writer(text, writer.dialect).writerow(row)
+        line = text.getvalue()
+        node = tape.record(line, text_pullback(line, 1), (tape.text_node(),))[1]
+        written = tape.call((None, node), write, line)
+    return written if f is _Writer.writerow else (None, None)
 
 
 # -- what shows progress -------------------------------------------------------------------------

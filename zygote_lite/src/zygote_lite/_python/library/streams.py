@@ -16,6 +16,7 @@ from zygote_lite._activity.outputs import (
     BY_DESCRIPTOR,
     is_output,
     is_stream,
+    layers,
     note_name,
     note_output,
 )
@@ -39,8 +40,10 @@ def _methods(*names: str) -> list[Any]:
 
 
 @handlers.desugared(*_methods("write"), given=True)
-def _(f: Any, tape: Tape, nodes: Nodes, stream: Any, given: Any) -> Traced:
+def _(f: Any, tape: Tape, nodes: Nodes, stream: Any, given: Any) -> Traced | None:
     if nodes[2] is not None or holds_text(given, None) or reaches_active(given):
+        if not is_written_in_c(stream):
+            return None
         note_output(stream)
     return f(stream, given), None
 
@@ -117,8 +120,12 @@ def is_written_in_c(stream: Any) -> bool:
     Arguments:
         stream: what has a method `write`; one that a library defines gives it to such streams.
     """
+    return is_stream(stream) and all(map(_writes_in_c, layers(stream)))
+
+
+def _writes_in_c(stream: Any) -> bool:
     method = member_of(type(stream), "write")
-    if not is_stream(stream) or "write" in vars(stream):
+    if "write" in vars(stream):
         return False
     return not isinstance(method, types.FunctionType) or (
         is_library(method.__code__.co_filename) or "site-packages" in method.__code__.co_filename
