@@ -22,10 +22,10 @@ MATRIX = {
     "base": ["rules_base"],
     "nnlib": ["rules_nnlib"],
     "scipy": ["rules_scipy"],
-    "all": ["rules_base", "rules_nnlib", "rules_scipy"],
+    "all": ["rules_base", "rules_nnlib", "rules_scipy", "rules_torch", "rules_jax"],
 }
-DISTRIBUTIONS = ["rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite"]
-OF_HOSTS = ["rules_torch", "rules_jax"]  # in the matrix of `interop`, which has the hosts
+DISTRIBUTIONS = ["rulescore", *MATRIX["all"], "zygote_lite"]
+OF_HOSTS = ["rules_torch", "rules_jax"]  # whose rules answer in `interop`, which has the hosts
 OF_HOSTS_PAGES = "other_hosts or rules_torch or rules_jax or kinks or modules"
 WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
 OLDEST_SCIPY, NEWEST_SCIPY = "1.17", "1.18"  # the ends of the range that `rules_scipy` is for
@@ -132,7 +132,7 @@ def packages(session):
     session.install("build", "hatchling", "pip", "twine", "check-wheel-contents")
     built = Path(session.create_tmp()) / "built"
     shutil.rmtree(built, ignore_errors=True)
-    for name in [*DISTRIBUTIONS, *OF_HOSTS]:
+    for name in DISTRIBUTIONS:
         session.run("python", "-m", "build", "-n", "-o", str(built), name)
     session.run("twine", "check", "--strict", *map(str, built.iterdir()))
     for path in built.iterdir():
@@ -140,7 +140,7 @@ def packages(session):
             session.error(f"{path.name} has no {' and no '.join(sorted(lacking))}")
     wheels = {path.name.partition("-")[0]: str(path) for path in built.glob("*.whl")}
     session.run("check-wheel-contents", *wheels.values())
-    own, *_ = [wheels.pop(name) for name in ["zygote_lite", *OF_HOSTS]]
+    own = wheels.pop("zygote_lite")
     session.install(*wheels.values(), f"{own}[all,demo]")
     with session.chdir(built):  # away from the sources
         session.run("zygote-lite", "moons", "--epochs", "2", "--out", "moons.png")
@@ -319,9 +319,9 @@ def interop(session):
     session.run("pytest", "-rs", "-n", "auto", *(session.posargs or hosts))
     session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", OF_HOSTS_PAGES)
     if not session.posargs:  # what is not installed has no rules
-        ask_which_rules_answer(session, [*MATRIX["all"], *OF_HOSTS])
-        session.run("python", "-m", "pip", "uninstall", "-qy", *OF_HOSTS)
         ask_which_rules_answer(session, MATRIX["all"])
+        session.run("python", "-m", "pip", "uninstall", "-qy", *OF_HOSTS)
+        ask_which_rules_answer(session, [p for p in MATRIX["all"] if p not in OF_HOSTS])
 
 
 @nox.session

@@ -71,6 +71,7 @@ OTHERS = {
 BROUGHT = {  # by Python, and by `pip install "zygote_lite[all]"`
     *sys.stdlib_module_names,
     *("numpy", "scipy", "rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite"),
+    *("rules_torch", "rules_jax"),
 }
 FENCE = re.compile(
     r"(?m)^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?[^\n]*\n(?P<text>.*?)^```$"
@@ -223,7 +224,7 @@ def test_a_page_says_how_to_install_what_it_imports(name):
     found |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
     beside = {*re.findall(r'"(\w+)\.py"', text)}  # files that the page writes
     for imported in {name.partition(".")[0] for name in found} - BROUGHT - beside:
-        assert re.search(rf"pip install [^`\n]*\b(rules_)?{imported}\b", text), imported
+        assert re.search(rf"pip install [^`\n]*\b{imported}\b", text), imported
 
 
 def test_the_front_page_has_the_figures_of_the_benchmarks():

@@ -41,7 +41,7 @@ def test_the_plugins_are_those_that_are_installed():
     for plugin in plugins():
         assert plugin.error is None
         assert plugin.version == distribution(plugin.name).version
-        assert rules_of(plugin)
+        assert rules_of(plugin) or plugin.waiting  # for PyTorch or JAX, which few have
 
 
 def test_every_installed_rule_answers(answer):

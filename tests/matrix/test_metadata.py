@@ -8,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
-HOSTS = ["rules_torch", "rules_jax"]  # which the extra leaves to those who have the libraries
+HOSTS = {"rules_torch": "torch", "rules_jax": "jax"}  # libraries that are large
 NAMES = ["rulescore", "rules_base", "rules_nnlib", "rules_scipy", *HOSTS, "zygote_lite"]
 
 
@@ -56,4 +56,16 @@ def test_each_takes_older_and_newer_patches_of_the_core(name):
 def test_the_extra_brings_every_plugin():
     found = {Requirement(r).name for r in project("zygote_lite")["optional-dependencies"]["all"]}
     plugins = {name for name in NAMES if "rulescore" in project(name).get("entry-points", {})}
-    assert found == plugins - {*HOSTS}
+    assert found == plugins
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_the_extra_brings_no_large_library(name):
+    """The rules wait until their library is imported, and an extra brings that."""
+    needed = {Requirement(r).name for r in project(name)["dependencies"]}
+    assert needed == {"rulescore", "numpy"}
+    (brought,) = project(name)["optional-dependencies"][HOSTS[name]]
+    assert Requirement(brought).name == HOSTS[name]
+    tree = ast.parse((ROOT / name / "src" / name / "__init__.py").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert {getattr(node, "module", "") for node in imports} == {"typing", "rulescore"}

@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from rulescore import RuleError, RuleSet, _changes, find_rule, why
+from rulescore import RuleError, RuleSet, Section, _changes, find_rule, why
 from rulescore.__main__ import main
 from rulescore._command import examples, lookup, survey
 from rulescore._naming import name_of
@@ -147,6 +147,14 @@ def test_examples_that_cannot_be_imported_fail_the_check(monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert "failed: mine: its examples cannot be imported: ModuleNotFoundError" in shown
     assert "no example: math.cbrt(Numeric)" in shown
+
+
+def test_check_says_what_waits_for_a_library_that_is_not_installed(monkeypatch, capsys):
+    waiting = Plugin("mine", "mine", "1", waiting=(Section("no_such_host", "mine.calls"),))
+    monkeypatch.setattr("rulescore.__main__.plugins", lambda **_: (waiting,))
+    assert main(["check"]) == 0
+    told = "not checked: mine 1, without those for no_such_host, not installed\n"
+    assert told in capsys.readouterr().out
 
 
 def test_a_call_without_a_rule_exits_with_1(capsys):

@@ -143,6 +143,9 @@ def _check(given: argparse.Namespace, console: Console) -> int:
             print(f"failed: {call}: {what}")
         for rule in report.gaps:
             print(f"no example: {rule.signature} ({rule.place})")
+    for plugin in chosen:
+        if plugin.waiting:
+            print(f"not checked: {_title(plugin)}")
     console.print(table)
     return 1 if any(report.failures for report in reports) else 0
 

@@ -42,7 +42,7 @@ _OF_TRACER = (
 _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 
 
-# libraries whose functions their plugin calls on arrays; `zygote_lite[all]` does not bring it
+# libraries whose functions their plugin calls on arrays
 _HOSTS = {"jax": "jax", "jaxlib": "jax", "torch": "torch"}
 OR_DECLARE = "; install a plugin that has one, or declare it:"
 
@@ -59,10 +59,9 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
     top = module.partition(".")[0]
     plugin = provider_of(module)
     if plugin is not None:
-        extra = "" if top in _HOSTS else ', or pip install "zygote_lite[all]"'
         return Fault.MISSING_PLUGIN(
             f"{told}; install the plugin with rules for {module.lstrip('_')} (pip install {plugin}"
-            f"{extra})"
+            ', or pip install "zygote_lite[all]")'
         )
     if top in _HOSTS:
         return Fault.NO_RULE(
