@@ -25,9 +25,11 @@ TYPE_OF_PARAMETER = re.compile(r"(?s)(</code></b>)\s*\((?:(?!<div).)*?\)(?=\s*â€
 
 
 def examples():
-    """Return the examples that have a picture: their names, in order."""
+    """Return the names of the scripts among the examples, in order."""
     return sorted(
-        path.stem for path in (ROOT / "examples").glob("*.py") if picture_of(path.stem).exists()
+        path.stem
+        for path in (ROOT / "examples").glob("*.py")
+        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
     )
 
 
@@ -51,11 +53,12 @@ def example_page(name):
     source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
     tree = ast.parse(source)
     title, _, rest = ast.get_docstring(tree).partition("\n")
+    drawn = f"![What the script draws](../pictures/{name}.png)\n"
     return "\n".join(
         [
             f"# {title_of(name)}",
             f"\n{title}\n{rest}\n",
-            f"![What the script draws](../pictures/{name}.png)\n",
+            drawn if picture_of(name).exists() else "",
             f"```python\n{source.rstrip()}\n```\n",
             *beside(tree),
             "Read next: [the other examples](../gallery.md).\n",

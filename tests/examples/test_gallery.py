@@ -215,6 +215,13 @@ def test_every_picture_is_made_by_a_script():
         assert path.stem == "speed" or f"pictures/{path.name}" in page
 
 
+def test_the_gallery_lists_every_script():
+    page = (PICTURES.parent / "gallery.md").read_text(encoding="utf-8")
+    for path in EXAMPLES.glob("*.py"):  # the page of a script shows the modules that it imports
+        is_script = '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+        assert is_script == (f"(../examples/{path.name})" in page), path.name
+
+
 def test_scripts_are_short():
     for script in EXAMPLES.glob("*.py"):
         assert len(script.read_text(encoding="utf-8").splitlines()) <= 80, script.name
