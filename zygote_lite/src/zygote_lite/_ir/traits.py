@@ -117,7 +117,8 @@ for _name in _OF_LARGEST:  # until Python 3.14 they have an underscore, and some
 
 TEXT_METHODS = {
     "startswith", "endswith", "removeprefix", "removesuffix", "replace", "lower", "upper",
-    "split", "partition", "strip", "isdigit", "isupper", "islower",
+    "split", "partition", "strip", "isdigit", "isupper", "islower", "isidentifier", "isalpha",
+    "isalnum", "isnumeric", "isspace", "lstrip", "rstrip", "title", "capitalize", "find",
 }  # fmt: skip
 """Methods of texts that are pure."""
 HARMLESS_METHODS = TEXT_METHODS - {"partition"} | {
@@ -131,7 +132,7 @@ _EFFECTS = {
     "tofile", "dump", "save", "savetxt", "savez", "copyto", "place", "putmask", "fill_diagonal",
     "put_along_axis", "seterr", "setbufsize", "set_printoptions", "shuffle", "seed", "errstate",
     "load", "loadtxt", "fromfile", "genfromtxt", "memmap", "nditer", "apply_along_axis",
-    "seterrcall", "savez_compressed",
+    "seterrcall", "savez_compressed", "__init__",
     "vectorize", "frompyfunc", "fromiter", "fromfunction", "apply_over_axes", "piecewise", "empty_",
     "fromregex", "nested_iters", "info", "show_config", "show_runtime", "geterr", "geterrcall",
     "getbufsize", "get_printoptions", "printoptions", "array2string", "array_repr", "array_str",

@@ -180,7 +180,8 @@ def inactive(
     if f is accumulate and builder.plain:
         raise NotSupported.RULE_FORM("a rule calls accumulate")
     of_whole = any(x.is_known_by_rule for x in xs) and rule_of(f, xs, kws) is not None
-    if hasattr(f, "__code__") and not is_pure(f) and not of_whole:
+    as_it_is = is_pure(f) and all(map(_is_operand, (*xs, *kws.values())))
+    if hasattr(f, "__code__") and not as_it_is and not of_whole:
         return _python(builder, f, xs, kws, stem)
     _held.refuse_inside([*xs, *kws.values()])
     if isinstance(f, type) and f in (deque, defaultdict, OrderedDict):

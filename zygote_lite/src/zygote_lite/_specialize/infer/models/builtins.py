@@ -35,6 +35,7 @@ from zygote_lite._specialize.typed.facts import (
     TRUTHS,
     ArrayOf,
     ListOf,
+    Other,
     Scalar,
     may_be_complex,
 )
@@ -67,7 +68,8 @@ def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
     if star.sample is None and named == count.sample:
         taken = [builder.apply(operator.getitem, [x, constant(i)]) for i in range(named)]
         return structure(tuple, taken)
-    if star.sample is None and type(x.sample) is tuple:
+    as_a_whole = type(x.fact) is Other and x.contents is None  # by a call
+    if star.sample is None and type(x.sample) in (tuple, list) and as_a_whole:
         result = result_of(exactly, [x, count], {})
         result.fact, result.certain = x.fact, True
         checked = builder.write(result, exactly, [x, count], {}).target
