@@ -65,6 +65,7 @@ NOT_KNOWN = {
     "SciPy's values of it are not accurate enough to be differentiated",
     "its derivative is not known to SciPy, and has no formula by other functions",
     "its derivative needs that of the function that it is given",
+    "it finds the ripples of equal height by an exchange of points, which SciPy does not return",
 }
 NOT_WRITTEN = {"no rule for it is written yet"}
 NO_NUMBERS = {

@@ -17,6 +17,5 @@ REASONS = {
     "it looks at which entries are zero: its value is a step function of the image": (
         "distance_transform_bf distance_transform_cdt distance_transform_edt"
     ),
-    "no rule for it is written yet": "generic_filter generic_filter1d",
 }
 record(rule, "scipy.ndimage", REASONS)

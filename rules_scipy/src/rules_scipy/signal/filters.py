@@ -67,8 +67,8 @@ def _(sos: ArrayLike, x: ArrayLike, axis=-1, *, zi=None):
     y = ss.sosfilt(sos, x, axis)
 
     def by_sections(dy):
-        dsos = of_sections(np.asarray(sos), last(x, axis), None, last(dy, axis), None)[0]
-        return project(dsos, sos)
+        dsos = of_sections(sections(sos), last(x, axis), None, last(dy, axis), None)[0]
+        return like(dsos, sos)
 
     def by_input(dy):
         back = ss.sosfilt(np.conj(np.asarray(sos)), np.flip(np.asarray(dy), axis), axis)
@@ -82,6 +82,11 @@ def _(sos: ArrayLike, x: ArrayLike, axis: int, zi: object):
     return filtered_by_sections(sos, x, axis, zi)
 
 
+def sections(sos):
+    """Return second-order sections as rows: SciPy takes one of them as a vector, too."""
+    return np.atleast_2d(np.asarray(sos))
+
+
 def filtered_by_sections(sos, x, axis, zi):
     """Return what `scipy.signal.sosfilt` returns, and its pullback."""
     found = ss.sosfilt(sos, x, axis, zi)
@@ -90,14 +95,14 @@ def filtered_by_sections(sos, x, axis, zi):
     def pullback(dout):
         dy, dzf = (dout, None) if zi is None else dout
         dsos, dx, dzi = of_sections(
-            np.asarray(sos),
+            sections(sos),
             last(x, axis),
             None if zi is None else states(zi, axis),
             last(np.zeros_like(y) if dy is None else dy, axis),
             None if dzf is None else states(dzf, axis),
         )
         dzi = None if zi is None else project(np.moveaxis(dzi, -1, behind(axis)), zi)
-        return project(dsos, sos), project(np.moveaxis(dx, -1, axis), x), None, dzi
+        return like(dsos, sos), project(np.moveaxis(dx, -1, axis), x), None, dzi
 
     return found, pullback
 

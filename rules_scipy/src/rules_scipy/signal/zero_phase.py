@@ -49,7 +49,7 @@ def _(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis=-1, padtype="odd", padlen=N
 @rule(ss.sosfiltfilt)
 def _(sos: ArrayLike, x: ArrayLike, axis=-1, padtype="odd", padlen=None):
     y = ss.sosfiltfilt(sos, x, axis, padtype, padlen)
-    sections = np.asarray(sos)
+    sections = np.atleast_2d(np.asarray(sos))
     zeros = min(np.sum(sections[:, 2] == 0), np.sum(sections[:, 5] == 0))
     edge = edge_of(padtype, padlen, 2 * len(sections) + 1 - zeros)
 
@@ -65,7 +65,7 @@ def _(sos: ArrayLike, x: ArrayLike, axis=-1, padtype="odd", padlen=None):
         shaped = np.reshape(zi, (len(zi), *[1] * (np.ndim(y) - 1), 2))
         (found,), dx, dzi = both_ways(x, dy, axis, edge, padtype, shaped, run, pull)
         dsos = found + of_steady_sections(sections, dzi) * (np.arange(6) != 3)
-        return project(dsos, sos), project(dx, x)
+        return like(dsos, sos), project(dx, x)
 
     return y, pullback
 

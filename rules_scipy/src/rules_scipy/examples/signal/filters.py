@@ -29,8 +29,10 @@ rule.example(ss.lfilter, B, A, IMAGE[:, :2], 1, STATE[None])
 rule.example(ss.lfilter, 0.7, 2.0, SIGNAL)
 
 STATES = np.array([[0.3, -0.4], [0.2, 0.5]])
-FIRST_IS_ONE = {"check_direction": lambda v: v * (np.arange(6) != 3) if v.shape == (2, 6) else v}
+FIRST_IS_ONE = {"check_direction": lambda v: v * (np.arange(6) != 3) if v.shape[-1] == 6 else v}
 rule.example(ss.sosfilt, SECTIONS, SIGNAL, **FIRST_IS_ONE)
 rule.example(ss.sosfilt, SECTIONS, IMAGE + 0.3j, 0, **FIRST_IS_ONE)
 rule.example(ss.sosfilt, SECTIONS, SIGNAL, -1, STATES, **FIRST_IS_ONE)
 rule.example(ss.sosfilt, SECTIONS, IMAGE, 0, np.multiply.outer(STATES, SIGNAL[:4]), **FIRST_IS_ONE)
+rule.example(ss.sosfilt, SECTIONS[0], SIGNAL, **FIRST_IS_ONE)
+rule.example(ss.sosfilt, SECTIONS[1], SIGNAL, -1, STATES[:1], **FIRST_IS_ONE)

@@ -16,6 +16,7 @@ rule.example(ss.filtfilt, B, [1.0], SIGNAL)
 SECTIONS = np.array([[0.7, -0.2, 0.4, 1.0, 0.3, -0.1], [1.2, 0.5, 0.1, 1.0, -0.4, 0.2]])
 FIRST_IS_ONE = {"check_direction": lambda v: v * (np.arange(6) != 3) if v.shape[-1] == 6 else v}
 rule.example(ss.sosfiltfilt, SECTIONS[:1], SIGNAL, **FIRST_IS_ONE)
+rule.example(ss.sosfiltfilt, SECTIONS[0], SIGNAL, **FIRST_IS_ONE)
 rule.example(ss.sosfiltfilt, SECTIONS, IMAGE + 0.3j * IMAGE**2, 0, "even", 3, **FIRST_IS_ONE)
 
 FILTER = np.array([0.05, 0.15, 0.1, 0.75, 0.1, 0.15, 0.05])
