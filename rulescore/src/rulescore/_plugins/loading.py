@@ -2,7 +2,8 @@
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import Any
@@ -55,25 +56,17 @@ def plugins(*, all_sections: bool = False) -> tuple[Plugin, ...]:
 
 
 def _load() -> None:
-    global _plugins, _loading
+    global _plugins
     with lock:
         if _plugins is not None or _loading:
             return  # a plugin that asks for a rule while it is loaded finds what is there so far
-        _loading = True
-        done: list[RuleSet] = []
-        try:
+        with _all_or_none() as done:
             found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
             warn_of_unknown(found)
             loaded = tuple(load_one(point) for point in found)
             _changes.names_of_plugins = {plugin.name for plugin in loaded}
             loaded = _registered(loaded, done)
             _defer(loaded)
-        except BaseException:
-            for ruleset in done:
-                _changes.unregister(ruleset)
-            raise
-        finally:
-            _loading = False
         _plugins = loaded
         _table._load = None
         _await(loaded)
@@ -81,7 +74,7 @@ def _load() -> None:
 
 def _wake() -> bool:
     """Load the sections whose libraries have been imported meanwhile; return whether any was."""
-    global _plugins, _loading
+    global _plugins
     modules = sys.modules
     _table._quiet = len(modules)
     if modules.keys().isdisjoint(_awaited):  # this is asked at each look-up that finds nothing
@@ -92,21 +85,29 @@ def _wake() -> bool:
         if not due or _loading:
             _await(_plugins or ())
             return False
-        _loading = True
-        done: list[RuleSet] = []
-        try:
+        with _all_or_none() as done:
             known = [ruleset for plugin in _plugins or () for ruleset in plugin.loaded]
             loaded = _registered(tuple(map(load_sections, _plugins or ())), done, known)
             _defer(loaded, _plugins or ())
-        except BaseException:
-            for ruleset in done:
-                _changes.unregister(ruleset)
-            raise
-        finally:
-            _loading = False
         _plugins = loaded
         _await(loaded)
     return True
+
+
+@contextmanager
+def _all_or_none() -> Iterator[list[RuleSet]]:
+    """Mark that rules are being loaded; where an error ends that, take out those that went in."""
+    global _loading
+    _loading = True
+    done: list[RuleSet] = []
+    try:
+        yield done
+    except BaseException:
+        for ruleset in done:
+            _changes.unregister(ruleset)
+        raise
+    finally:
+        _loading = False
 
 
 def _await(loaded: tuple[Plugin, ...]) -> None:
