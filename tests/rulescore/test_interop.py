@@ -23,7 +23,9 @@ X = np.array([0.3, -0.7, 1.1])
 def test_a_host_that_is_not_installed_is_told(host, monkeypatch):
     monkeypatch.setitem(sys.modules, host, None)
     monkeypatch.delitem(sys.modules, f"rulescore.interop._{host}", raising=False)
-    with pytest.raises(ModuleNotFoundError, match=rf'pip install "rulescore\[{host}\]"$'):
+    with pytest.raises(
+        ModuleNotFoundError, match=rf'pip install "rulescore\[{host}\]"` \[RC016\]$'
+    ):
         getattr(interop, f"to_{host}")(np.sin)
 
 

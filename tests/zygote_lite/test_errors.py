@@ -62,7 +62,7 @@ def test_codes_are_listed_and_pages_printed(capsys):
     assert command(["error", "zl012"]) == 0
     assert capsys.readouterr().out == Fault.NO_SOURCE.page
     assert command(["error", "ZL999"]) == 2
-    assert capsys.readouterr().err == "there is no error ZL999: the codes go up to ZL041\n"
+    assert capsys.readouterr().err == "there is no error ZL999: the codes go up to ZL042\n"
 
 
 def test_messages_have_the_article_that_a_name_asks_for():

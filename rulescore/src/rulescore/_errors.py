@@ -48,6 +48,7 @@ class Fault(CodedFault):
     UNKNOWN_DERIVATIVE = "RC013", "A derivative is not known"
     TANGENT = "RC014", "The tangents given to `frule` do not fit"
     EXPORT = "RC015", "An exported function needs more than its rule"
+    HOST = "RC016", "The library to export to is not installed"
 
     def __init__(self, code: str, title: str) -> None:
         self.code, self.title = code, title

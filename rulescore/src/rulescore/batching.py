@@ -12,6 +12,8 @@ import numpy as np
 
 from rulescore._array import Array
 
+__all__ = ["aligned", "behind", "called"]
+
 
 def behind(axis: Any, x: Any) -> Any:
     """Return where an axis of an entry, or several, is in an array of the batch.

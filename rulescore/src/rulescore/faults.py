@@ -9,8 +9,9 @@ import importlib.resources
 import re
 import sys
 
-__all__ = ["CodedFault", "an", "code_in", "print_page", "with_cells"]
+__all__ = ["CodedFault", "an", "code_in", "counted", "print_page", "with_cells"]
 _CODE = re.compile(r"\[([A-Z]+\d{3})\]$")
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 class CodedFault(enum.Enum):
@@ -25,8 +26,11 @@ class CodedFault(enum.Enum):
     title: str
 
     def message(self, text: str) -> str:
-        """Return a text with the code at its end, unless one of these kinds has put its own."""
-        text = with_cells(text)
+        """Return a text with the code at its end, unless one of these kinds has put its own.
+
+        It names no addresses in memory, which say nothing to a reader.
+        """
+        text = _ADDRESS.sub("", with_cells(text))
         if code_in(text) in {kind.code for kind in type(self)}:
             return text
         return f"{text}{'' if text[-1:].isspace() else ' '}[{self.code}]"
@@ -54,6 +58,17 @@ def with_cells(text: str) -> str:
 def an(name: str) -> str:
     """Return the name of a type with its indefinite article: `an int`, `a float`."""
     return f"{'an' if name[:1].lower() in 'aeio' or name == 'ndarray' else 'a'} {name}"
+
+
+def counted(n: int, name: str, many: str = "") -> str:
+    """Return a number of things: `1 argument`, `2 arguments`, `2 entries`.
+
+    Arguments:
+        n: how many.
+        name: the name of one.
+        many: that of several, where it is not formed with an `s`.
+    """
+    return f"{n} {name if n == 1 else many or name + 's'}"
 
 
 def code_in(text: str) -> str:

@@ -100,7 +100,7 @@ def test_effects_happen_for_each_entry_in_order(capsys):
         (lambda: vmap(product)(A, V), ValueError, "need the same length, .*: 3 and 4"),
         (lambda: vmap(product)(A, 1.0), ValueError, "an axis 0, and here it is float"),
         (lambda: vmap(product, (0, 5))(A, V), ValueError, "an axis 5, and here"),
-        (lambda: vmap(product, (0,))(A, V), ValueError, "1 entries for 2 arguments"),
+        (lambda: vmap(product, (0,))(A, V), ValueError, "1 entry for 2 arguments"),
         (lambda: vmap(product, None)(A, V), ValueError, "here: no batch"),
         (lambda: vmap(math.sin)(V[:0]), ValueError, "and not 0; here: 0"),
         (lambda: vmap(lambda x: "a")(V), TypeError, "no array"),

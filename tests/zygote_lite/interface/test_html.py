@@ -7,7 +7,22 @@ import numpy as np
 import pytest
 
 from rulescore import Tangent
-from zygote_lite import grad, gradient, linearize, pullback, value_and_grad, vjp
+from zygote_lite import (
+    checkpoint,
+    grad,
+    gradient,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    jit,
+    linearize,
+    pullback,
+    ravel,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 
 class Balanced(html.parser.HTMLParser):
@@ -86,6 +101,14 @@ def test_a_function_that_is_made_has_its_name(made, name):
     assert shown(made) == name
     assert pickle.loads(pickle.dumps(made)) is made
     assert "lambda" in shown(grad(lambda x: x))
+
+
+@pytest.mark.parametrize(
+    "make", [grad, value_and_grad, jacobian, jacfwd, hessian, hvp, vmap, jit, checkpoint]
+)
+def test_all_functions_that_are_made_are_shown(make):
+    assert shown(make(loss)) == f"{make.__name__}(loss)"
+    assert shown(ravel({"w": 1.0})[1]) == "Unravel(1 number, dict)"
 
 
 @pytest.mark.parametrize("calls", [1, 4])

@@ -467,7 +467,7 @@ def test_calls_that_enter_code_at_once_see_what_changes(monkeypatch):
     assert_close(found((np.float64(0.5), 3.0))[1], 6 * math.cos(0.5) + math.sin(0.5))
     with pytest.raises(TypeError, match="takes a tuple of arguments"):
         found(iter((0.5, 3.0)))
-    with pytest.raises(TypeError, match="1 tangents for 2 arguments"):
+    with pytest.raises(TypeError, match="1 tangent for 2 arguments"):
         found(tangents=(1.0,))
     with testing.recorded_only(), testing.observed() as answers:
         found()

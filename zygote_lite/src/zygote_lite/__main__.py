@@ -12,7 +12,6 @@ import math
 import re
 import sys
 import traceback
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +79,9 @@ def _explain(given: argparse.Namespace) -> int:
         print(f"{asked}: {told}", file=sys.stderr)
         return 2
     try:
-        found = Counter(resolutions(f, tuple(xs), kws, given.argnums))  # those of a loop stand once
         lines = [
-            ("-" if place.startswith("<frozen ") else place, call, how + _how_often(n))
-            for (place, call, how), n in found.items()
+            ("-" if place.startswith("<frozen ") else place, call, how)
+            for place, call, how in resolutions(f, tuple(xs), kws, given.argnums)
         ]
     except (Exception, SystemExit) as error:
         if not code_in(str(error)):  # of the function itself: where, too
@@ -95,10 +93,6 @@ def _explain(given: argparse.Namespace) -> int:
         return 1
     _print_table(("place", "call", "how"), lines)
     return 0
-
-
-def _how_often(n: int) -> str:
-    return f" ({n} times)" if n > 1 else ""
 
 
 def _function_and_names(target: str) -> tuple[Any, dict[str, Any]]:

@@ -7,7 +7,6 @@ other functions (lambdas, closures) can be pickled by `cloudpickle`, which takes
 
 import ast
 import functools
-import html
 import importlib
 import re
 import sys
@@ -15,7 +14,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import NOT_BY_NAME
+from zygote_lite._tape.notebook import html_of_name
+from zygote_lite._tape.validate import refuse_no_function
+
+__all__ = ["by_name"]
 
 Passed = ParamSpec("Passed")
 Answered = TypeVar("Answered")
@@ -34,7 +38,12 @@ def by_name(maker: Maker) -> Maker:
         known = _kept_by_name.get(name)
         if known is not None and getattr(known, _FROM) is f and "argnum" not in options:
             return known
-        made = maker(f, *more, **options)
+        try:
+            refuse_no_function(f, maker.__name__)
+            made = maker(f, *more, **options)
+        except BaseException as error:
+            __tracebackhide__ = keep_users_frames(error)
+            raise
         made.__module__ = __name__
         unnamed = f"{maker.__name__}({type(f).__name__} object{NOT_BY_NAME})"
         shown = name
@@ -64,8 +73,7 @@ def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, A
 
 def _html_of_made(name: str) -> str:
     """Return what a notebook shows of a function that is made: its name, without the modules."""
-    shown = re.sub(r"(?<=\()[^:(),]+:", "", name).replace("/", ".")
-    return f"<code>{html.escape(shown)}</code>"
+    return html_of_name(re.sub(r"(?<=\()[^:(),]+:", "", name).replace("/", "."))
 
 
 def __getattr__(name: str) -> Any:

@@ -22,10 +22,16 @@ from rulescore import accumulate
 from zygote_lite._interface import gradients
 from zygote_lite._interface.clusters import client_of, for_workers, packed_of, pieces_of, unpacked
 from zygote_lite._interface.trees import TreeWalk
+from zygote_lite._ir.frames import entry
+from zygote_lite._tape.validate import refuse_no_function
+from zygote_lite.errors import Fault
+
+__all__ = ["sum_of_gradients", "value_and_grad"]
 
 FAN_IN = 4  # how many gradients a worker adds at once
 
 
+@entry
 def sum_of_gradients(
     loss: Callable[..., Any],
     *,
@@ -61,6 +67,7 @@ def sum_of_gradients(
     return summed
 
 
+@entry
 def value_and_grad(
     loss: Callable[..., Any],
     *,
@@ -83,7 +90,7 @@ def value_and_grad(
     the others. Raises `ValueError` if the batches do not match.
     """
     if reduce not in ("sum", "mean"):
-        raise ValueError(f"`reduce` is 'sum' or 'mean', not {reduce!r}")
+        raise Fault.OPTION_VALUE(f"`reduce` is {reduce!r}: give 'sum' or 'mean'")
     run = _Sum(loss, client, processes, workers, in_flight, of_rows=True, mean=reduce == "mean")
 
     def value_and_gradient(params: Any, *data: Any, seed: Any = None) -> tuple[Any, Any]:
@@ -107,8 +114,9 @@ class _Sum:
         of_rows: bool,
         mean: bool,
     ) -> None:
+        refuse_no_function(loss)
         if in_flight is not None and in_flight < 1:
-            raise ValueError(f"`in_flight` is at least 1, not {in_flight}")
+            raise Fault.OPTION_VALUE(f"`in_flight` is {in_flight}: give 1 or more")
         self.loss, self.client, self.kind = loss, client, (processes, workers)
         self.in_flight, self.of_rows, self.mean = in_flight, of_rows, mean
         self.known: tuple[Any, bytes, Any] = (None, b"", None)  # client, loss, where it is

@@ -6,6 +6,15 @@ example: `python -m zygote_lite error ZL001` prints that page.
 
 from rulescore.faults import CodedFault, code_in
 
+__all__ = [
+    "DifferentiationError",
+    "UnsupportedSyntaxError",
+    "NoRuleError",
+    "NoSourceError",
+    "GradientCheckError",
+    "Fault",
+]
+
 
 class DifferentiationError(Exception):
     """Say that a gradient cannot be computed, where, why, and what to do about it."""
@@ -80,6 +89,7 @@ class Fault(CodedFault):
 
     OTHER_TYPES = "ZL040", NoRuleError, "A rule is for other types"
     ARGUMENT = "ZL041", TypeError, "An argument cannot have a gradient"
+    OPTION_VALUE = "ZL042", ValueError, "An option does not take this value"
 
     def __init__(self, code: str, error: type[Exception], title: str) -> None:
         self.code, self.error, self.title = code, error, title

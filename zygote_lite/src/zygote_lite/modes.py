@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
+__all__ = ["Answer", "InternalError", "Mode", "NotTransformed", "TierMismatch", "switched"]
+
 RECORDED, TRANSFORMED = "recorded", "transformed"
 
 

@@ -22,6 +22,8 @@ from zygote_lite._ir.places import where
 from zygote_lite._tape.validate import describe
 from zygote_lite.errors import Fault
 
+__all__ = ["sgd", "adam"]
+
 OptimizerState = tuple[Any, ...]
 
 
@@ -120,7 +122,10 @@ def _stepped(
             new.append(state)
             return x
         if np.shape(d) != np.shape(x):
-            raise Fault.TREE(f"{where()}: {describe(x)} has a gradient that is {describe(d)}")
+            raise Fault.TREE(
+                f"{where()}: {describe(x)} has a gradient that is {describe(d)}: give the gradient "
+                "of this model"
+            )
         y, state = step(x, d, state)
         new.append(state)
         return np.asarray(y, x.dtype) if isinstance(x, np.ndarray) else type(x)(y)

@@ -24,6 +24,7 @@ from rulescore import rrule
 from zygote_lite._ir.operators import OF_FUNCTION
 from zygote_lite.errors import Fault
 
+__all__ = ["Value", "value", "apply", "backward", "zerograd", "buildgraph", "printgraph"]
 _SYMBOLS = {of.function.__name__: of.symbol for of in OF_FUNCTION.values()}
 
 

@@ -6,16 +6,18 @@ flat leaves), `_derivatives` (which are such calls too), `_functions`, `_modules
 of a host.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
+from rulescore._errors import Fault
 from rulescore._naming import describe
 from rulescore.interop._differentiator import AD, Differentiator
 from rulescore.interop._modules import ExportedModule
 
 __all__ = ["to_torch", "to_jax", "to_autograd", "Differentiator"]
+Exporter = TypeVar("Exporter", bound=Callable[..., Any])
 
 
 def differentiator_of(ad: AD | Differentiator | None) -> Differentiator:
@@ -32,16 +34,24 @@ def exported(f: Any, differentiator: Differentiator, export: Callable[[Any], Any
     return export(f)
 
 
-@contextlib.contextmanager
-def _needs(host: str) -> Iterator[None]:
-    """Say what to install where a host is not."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] != host:
-            raise
-        told = f'{host} is not installed here: pip install "rulescore[{host}]"'
-        raise ModuleNotFoundError(told, name=host) from None
+def _needs(host: str) -> Callable[[Exporter], Exporter]:
+    """Decorate an export to a host: where that is not installed, say what to install."""
+
+    def decorate(export: Exporter) -> Exporter:
+        @functools.wraps(export)
+        def called(*xs: Any, **options: Any) -> Any:
+            try:
+                return export(*xs, **options)
+            except ModuleNotFoundError as error:
+                if str(error.name).partition(".")[0] != host:
+                    raise
+                told = f'{host} is not installed here: run `pip install "rulescore[{host}]"`'
+                raise ModuleNotFoundError(Fault.HOST.message(told), name=host) from None
+
+        same: Any = called
+        return same  # type: ignore[no-any-return]
+
+    return decorate
 
 
 @_needs("torch")

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, generation
-from rulescore.faults import an
+from rulescore.faults import an, counted
 from zygote_lite._batch.run import INSIDE, BatchRun
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, tracers_in
 from zygote_lite._cotangents.kinds import tuple_like, within
 from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import simply_run
+from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.outermost import deeper_recursion
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite._tape.validate import describe
@@ -26,7 +27,10 @@ def axes_of_arguments(in_axes: BatchAxes, count: int) -> tuple[BatchAxes, ...]:
     """Return the axes of each positional argument."""
     axes = tuple(in_axes) if isinstance(in_axes, tuple | list) else (in_axes,) * count
     if len(axes) != count:
-        raise Fault.BATCH(f"in_axes has {len(axes)} entries for {count} arguments")
+        raise Fault.BATCH(
+            f"`in_axes` has {counted(len(axes), 'entry', 'entries')} for "
+            f"{counted(count, 'argument')}: give one for each, or one number for all"
+        )
     return axes
 
 
@@ -42,7 +46,10 @@ def parts_with_axes(x: Any, axes: BatchAxes) -> list[tuple[Any, Any, Any]] | Non
     if axes is None or isinstance(axes, int):
         return [(key, x[key], axes) for key in keys]
     if len(axes) != len(x):
-        raise Fault.BATCH(f"the axes {axes} are not those of {describe(x)}")
+        raise Fault.BATCH(
+            f"the axes {axes} are not those of {describe(x)}: give a tree of the same structure, "
+            "or one number for all"
+        )
     return [(key, x[key], axes[key]) for key in keys]
 
 
@@ -51,6 +58,28 @@ def in_tree_of(x: Any, entries: dict[Any, Any]) -> Any:
     if isinstance(x, dict):
         return entries
     return [*entries.values()] if isinstance(x, list) else tuple_like(x, entries.values())
+
+
+def refuse_axes(axes: BatchAxes, name: str) -> None:
+    """Refuse what is no tree of axes: of integers and `None`."""
+    if isinstance(axes, list | tuple | dict):
+        for part in axes.values() if isinstance(axes, dict) else axes:
+            refuse_axes(part, name)
+    elif axes is not None and (isinstance(axes, bool) or not isinstance(axes, int | np.integer)):
+        raise Fault.BATCH(
+            f"`{name}` holds {describe(axes)}, which is no axis: give integers, `None` for what is "
+            "the same for all entries, or trees of them",
+            TypeError,
+        )
+
+
+def no_batch(x: Any, axis: int) -> Exception:
+    """Return the error for an argument that is no batch along an axis."""
+    hint = hint_on_library([x], None)
+    return Fault.BATCH(
+        f"a batch is an array with an axis {axis}, and here it is {describe(x)}; "
+        + (hint or "give an array, or `None` in `in_axes` for what is the same for all entries")
+    )
 
 
 def lengths_of_batches(x: Any, axes: BatchAxes) -> set[int]:
@@ -62,9 +91,7 @@ def lengths_of_batches(x: Any, axes: BatchAxes) -> set[int]:
         return {n for _, part, a in parts for n in lengths_of_batches(part, a)}
     entry = entry_of(x)
     if not isinstance(entry, Array) or not -entry.ndim <= axes < entry.ndim:
-        raise Fault.BATCH(
-            f"a batch is an array with an axis {axes}, and here it is {describe(entry)}"
-        )
+        raise no_batch(entry, axes)
     return {int(np.shape(entry)[axes])}
 
 
@@ -74,7 +101,8 @@ def length_of_batch(name: str, given: list[tuple[Any, BatchAxes]]) -> int:
     if len(lengths) != 1 or lengths == {0}:
         found = " and ".join(map(str, sorted(lengths))) or "no batch"
         raise Fault.BATCH(
-            f"all batches that {name} is given need the same length, and not 0; here: {found}"
+            f"all batches that {name} is given need the same length, and not 0; here: {found}; "
+            "give batches of one length, and `None` in `in_axes` for what all entries share"
         )
     return lengths.pop()
 

@@ -139,7 +139,7 @@ def _as_batch(run: Any, y: Any, rule: Any, plain: bool) -> Any:
             raise NotBatched(f"{where()}: the value has the shape {shape}, and is no batch")
         raise Fault.BATCH(
             f"the batching rule {rule.signature} ({rule.place}) gave an array of shape {shape} for "
-            f"a batch of {run.count}",
+            f"a batch of {run.count}: return one with an entry for each of the batch in front",
             RuleError,
         )
     return Tracer(run, box.value, box.node, plain=plain)

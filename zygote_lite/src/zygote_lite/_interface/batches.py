@@ -15,12 +15,13 @@ from zygote_lite._batch.mapped import (
     in_tree_of,
     inside_vmap,
     length_of_batch,
+    no_batch,
     parts_with_axes,
+    refuse_axes,
 )
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_run
-from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.validate import describe
 from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
@@ -49,6 +50,8 @@ def vmap(
 
     Raises `ValueError` if batches have different lengths, or if there are none. (JAX's `vmap`.)
     """
+    refuse_axes(in_axes, "in_axes")
+    refuse_axes(out_axes, "out_axes")
     mapped = Mapped(f, in_axes, out_axes)
 
     @functools.wraps(f)
@@ -87,11 +90,7 @@ def _batch_first(x: Any, axes: BatchAxes) -> Any:
     if parts is not None:
         return in_tree_of(x, {key: _batch_first(part, a) for key, part, a in parts})
     if not isinstance(x, Array) or not -x.ndim <= axes < x.ndim:
-        hint = hint_on_library([x], None)
-        raise Fault.BATCH(
-            f"a batch is an array with an axis {axes}, and here it is {describe(x)}"
-            + ("" if hint is None else f"; {hint}")
-        )
+        raise no_batch(x, axes)
     moved: Any = np.moveaxis
     return moved(x, axes, 0) if axes else x
 
@@ -114,7 +113,10 @@ def _together(values: list[Any], axes: BatchAxes) -> Any:
     parts = parts_with_axes(first, axes)
     if parts is not None:
         if any(type(y) is not type(first) or len(y) != len(first) for y in values):
-            raise Fault.BATCH("the values for the entries of a batch have different forms")
+            raise Fault.BATCH(
+                "the values for the entries of a batch have different forms: return one form, or "
+                "call the function in a loop"
+            )
         entries = {key: _together([y[key] for y in values], a) for key, _, a in parts}
         return in_tree_of(first, entries)
     if first is None and all(y is None for y in values):
@@ -122,11 +124,16 @@ def _together(values: list[Any], axes: BatchAxes) -> Any:
     kind = np.asarray(first).dtype
     if not np.issubdtype(kind, np.number) and kind != np.bool_:
         raise Fault.BATCH(
-            f"the value for an entry of a batch is {describe(first)}, and no array", TypeError
+            f"the value for an entry of a batch is {describe(first)}, and no array: return "
+            "numbers and arrays",
+            TypeError,
         )
     if axes is None:
         if any(not np.array_equal(y, first) for y in values):
-            raise Fault.BATCH("a value that is no batch (`out_axes=None`) differs between entries")
+            raise Fault.BATCH(
+                "a value that is no batch (`out_axes=None`) differs between entries: give its axis "
+                "in `out_axes`"
+            )
         return first
     shapes = {np.shape(y): None for y in values}
     if len(shapes) > 1:

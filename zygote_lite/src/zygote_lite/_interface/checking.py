@@ -36,6 +36,7 @@ from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
 from zygote_lite._tape.seeds import Argnums, argument_numbers, seed
+from zygote_lite._tape.validate import refuse_no_function
 from zygote_lite.errors import Fault
 from zygote_lite.modes import RECORDED, TRANSFORMED, NotTransformed, switched
 
@@ -105,6 +106,7 @@ class _Check:
         atol: float | None,
         most: int,
     ) -> None:
+        refuse_no_function(f)
         self.f, self.xs, self.atol, self.most = original(f), xs, atol, most
         given = range(len(xs)) if argnums is None else argnums
         self.numbers = argument_numbers(f, given, len(xs))

@@ -10,10 +10,13 @@ from typing import Any
 from rulescore import RuleSet, Tangent
 from zygote_lite._activity.saved import saving_nothing
 from zygote_lite._activity.walk import reaches_active_by_name
+from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._specialize.compare import difference
+from zygote_lite._tape.notebook import html_of_name
 from zygote_lite._tape.repeats import Surroundings
+from zygote_lite._tape.validate import refuse_no_function
 from zygote_lite.derivatives import Answered, Passed
 from zygote_lite.errors import Fault
 
@@ -43,7 +46,11 @@ class Checkpointed:
     def __repr__(self) -> str:
         return f"checkpoint({name_of(self.f)})"
 
+    def _repr_html_(self) -> str:
+        return html_of_name(f"checkpoint({getattr(self.f, '__qualname__', name_of(self.f))})")
 
+
+@entry
 def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
     """Return `f` as a function that saves memory: the reverse pass runs `f` again.
 
@@ -56,6 +63,7 @@ def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
     outside of it; or if it reads a global variable that holds what is differentiated. The reverse
     pass raises it, too, if `f` then returns another value. (JAX's `checkpoint`.)
     """
+    refuse_no_function(f, "checkpoint")
     return Checkpointed(f)
 
 
@@ -89,8 +97,8 @@ def _refuse_changes(f: Any, around: Any) -> None:
 def _refuse_another_value(f: Any, y: Any, again: Any) -> None:
     if difference(again, y) is not None:
         raise Fault.CHECKPOINT(
-            f"{name_of(f)} is run again in the reverse pass, and gave another value: what it was "
-            "given, or reads from around it, has changed meanwhile"
+            f"{name_of(f)} is run again in the reverse pass, and gave another value, as what it "
+            "was given, or reads from around it, has changed meanwhile: let nothing change that"
         )
 
 

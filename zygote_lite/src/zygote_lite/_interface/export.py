@@ -31,6 +31,7 @@ from zygote_lite._specialize.typed.runtime import UNSET, Unset, are_distinct, ar
 from zygote_lite._specialize.typed.structures import parts_of
 from zygote_lite._specialize.typed.values import Value
 from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
+from zygote_lite._tape.validate import refuse_no_function
 from zygote_lite.errors import Fault
 
 _MOST_WRITTEN_OUT = 1000  # entries of an array that is written out
@@ -55,6 +56,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     """
     f = original(f)
     if type(f) is not types.FunctionType:
+        refuse_no_function(f)
         raise Fault.EXPORT(
             f"{name_of(f)} is no Python function: export a function that calls it", TypeError
         )

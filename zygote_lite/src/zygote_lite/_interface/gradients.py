@@ -37,10 +37,12 @@ from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
     argument_numbers,
+    asked_arguments,
     gradient_by,
     is_single,
     with_zeros,
 )
+from zygote_lite._tape.validate import refuse_options
 from zygote_lite.derivatives import Answered, Passed, by_name
 from zygote_lite.errors import Fault
 
@@ -179,10 +181,12 @@ def _gradient(
     f: Any, argnums: Argnums, has_aux: bool, compile: bool, both: bool
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`, with its value where both are wanted."""
+    asked_arguments(argnums)
+    refuse_options(has_aux=has_aux, compile=compile)
     if has_aux:
         if compile:
-            raise Fault.NOT_REAL(
-                "`compile=True` is for functions of one value: leave out `has_aux`", ValueError
+            raise Fault.OPTION_VALUE(
+                "`compile=True` is for functions of one value: leave out `has_aux`"
             )
         return gradient_with_auxiliary(f, argnums, both)
     compiled = compile or is_jitted(f)

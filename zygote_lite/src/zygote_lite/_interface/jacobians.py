@@ -31,6 +31,7 @@ from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
+    asked_arguments,
     hessian_product_of,
     jacobian_by,
     of_first,
@@ -38,7 +39,7 @@ from zygote_lite._tape.seeds import (
     stack_rows,
     units,
 )
-from zygote_lite._tape.validate import check_fit
+from zygote_lite._tape.validate import check_fit, refuse_options
 from zygote_lite.derivatives import Passed, by_name
 from zygote_lite.modes import InternalError, TierMismatch
 
@@ -65,6 +66,7 @@ def jacobian(
     numbers. (JAX's `jacrev`.)
     """
     argnums = _spelled(argnums, argnum)
+    refuse_options(has_aux=has_aux)
     calls = PlainCalls(original(f), argnums, AUXILIARY if has_aux else PULLBACK)
     how: Any = inside_jacobian_with_aux if has_aux else inside_jacobian
 
@@ -88,6 +90,7 @@ def jacobian(
 
 def _spelled(argnums: Argnums, argnum: int | None) -> Argnums:
     """Return which arguments are differentiated, of which `argnum` is the old spelling."""
+    asked_arguments(argnums if argnum is None else argnum)
     if argnum is None:
         return argnums
     message = "`argnum` is deprecated: write `argnums`, as everywhere else"

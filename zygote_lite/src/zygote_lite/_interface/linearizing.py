@@ -18,7 +18,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.notebook import html_of_pushforward
 from zygote_lite._tape.seeds import pair_of
-from zygote_lite._tape.validate import check_fit
+from zygote_lite._tape.validate import check_fit, refuse_options
 from zygote_lite.errors import DifferentiationError, Fault
 from zygote_lite.modes import watching
 
@@ -163,6 +163,7 @@ def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool = False) -> tupl
     called. Raises the errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its
     argument. (JAX's `linearize`.)
     """
+    refuse_options(has_aux=has_aux)
     found: tuple[Any, ...] | None = _linearized_by_code(original(f), xs, has_aux)
     if found is None:
         found = pushed_forward(original(f), (None, *(True for _ in xs)), xs, {}, has_aux)

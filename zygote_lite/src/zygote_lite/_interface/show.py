@@ -4,6 +4,7 @@ import ast
 import functools
 import inspect
 import types
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -28,6 +29,7 @@ from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, argument_numbers
+from zygote_lite._tape.validate import refuse_no_function
 from zygote_lite.errors import Fault
 
 _WITH_EFFECTS = (Unsound.EFFECTS, Unsound.WRITES_TO_GIVEN)
@@ -92,7 +94,9 @@ def code_adjoint(
     no such stage. (MicroGrad.jl's `reverse_differentiate`.)
     """
     if stage not in TEXTS:
-        raise ValueError(f"there is no stage {stage!r}: stages are {', '.join(map(repr, TEXTS))}")
+        raise Fault.OPTION_VALUE(
+            f"there is no stage {stage!r}: give one of {', '.join(map(repr, TEXTS))}"
+        )
     if stage == "exits":
         function = _function_of(f)
         return _text_or_why(f, attempt(function, (), lambda: text_of_exits(function)))
@@ -181,13 +185,16 @@ def _function_of(f: Any) -> types.FunctionType:
         elif isinstance(inspect.getattr_static(type(f), "__call__", None), types.FunctionType):
             f = type(f).__call__
         else:
-            raise Fault.NOT_CALLABLE(f"{f!r} has no Python source")
+            refuse_no_function(f)
+            raise Fault.NOT_CALLABLE(
+                f"{name_of(f)} has no Python source to show: give a Python function that calls it"
+            )
     return f
 
 
 @entry
 def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
-    """Return how each call of `f(*xs, **kws)` was resolved: one line for each call, in order.
+    """Return how each call of `f(*xs, **kws)` was resolved: one line for each, in order.
 
     Arguments:
         f: the function. It runs once, on a tape.
@@ -195,7 +202,8 @@ def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> 
         argnums: the arguments to differentiate, by position or by name; without it, all.
 
     A line has the place of the call, the call, and the rule that answered it (plugin, file, line),
-    or that its source was recorded. Calls without a differentiated argument, and operations of the
+    or that its source was recorded. Calls in a loop that were resolved alike have one line, with
+    their number. Calls without a differentiated argument, and operations of the
     engine's own, are left out. If there is transformed code for these types, the lines of `f`, and
     of the functions that it leaves to the tape, say so: it uses the same rules. If there is none,
     the first line says why. Raises the errors of the gradient.
@@ -228,7 +236,11 @@ def resolutions(
         names = f.__code__.co_varnames[len(flags) : len(given)]
         flags += [bool(by_name.get(name)) for name in names]
         lines = _with_tiers(f, given, tuple(flags), lines)
-    return lines
+    found = Counter(lines)  # those of a loop stand once
+    return [
+        (place, call, f"{how} ({n} times)" if n > 1 else how)
+        for (place, call, how), n in found.items()
+    ]
 
 
 def _recorded_flags(

@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from rulescore import find_frule, frule, plugins
+from rulescore.faults import counted
 from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
@@ -33,11 +34,12 @@ from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
+    asked_arguments,
     jacobian_by_columns,
     pair_of,
     units,
 )
-from zygote_lite._tape.validate import own_buffers
+from zygote_lite._tape.validate import own_buffers, refuse_options
 from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
 from zygote_lite.modes import RECORDED, current, watching
@@ -91,12 +93,14 @@ def jvp(
                 return answer
         if not (isinstance(primals, Sequence) and isinstance(tangents, Sequence)):
             raise Fault.TANGENT(
-                "jvp takes a tuple of arguments and a tuple of tangents: `jvp(f, (x,), (dx,))`"
+                "jvp takes a tuple of arguments and one of tangents: write `jvp(f, (x,), (dx,))`"
             )
         if len(tangents) != len(primals):
             raise Fault.TANGENT(
-                f"jvp is given {len(tangents)} tangents for {len(primals)} arguments"
+                f"jvp is given {counted(len(tangents), 'tangent')} for "
+                f"{counted(len(primals), 'argument')}: give one for each, `None` for no direction"
             )
+        refuse_options(has_aux=has_aux)
         f, primals = original(f), tuple(primals)
         numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
         found = by_dual_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
@@ -238,6 +242,8 @@ def jacfwd(
     than outputs. (JAX's `jacfwd`.)
     """
 
+    asked_arguments(argnums)
+    refuse_options(has_aux=has_aux)
     how: Any = inside_jacobian_with_aux if has_aux else inside_jacobian
 
     @inside(functools.partial(how, f, argnums))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, RuleSet, Tangent
+from rulescore.faults import counted
 from zygote_lite._cotangents.kinds import (
     DICT,
     LIST,
@@ -25,7 +26,8 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.places import where
-from zygote_lite._tape.validate import describe, is_real_array
+from zygote_lite._tape.notebook import html_of_name
+from zygote_lite._tape.validate import describe, is_real_array, refuse_no_function
 from zygote_lite.errors import Fault
 
 Leaf = Callable[..., Any]
@@ -46,6 +48,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     the structures differ. (JAX's `tree.map`.)
     """
     try:
+        refuse_no_function(f)
         return TreeWalk(f, _is_number).new(tree, rest)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
@@ -114,7 +117,8 @@ class TreeWalk:
         if left:
             names = ", ".join(sorted(map(repr, left)))
             raise Fault.TREE(
-                f"{where()}: nothing in the {type(tree).__name__} has the name {names}"
+                f"{where()}: nothing in the {type(tree).__name__} has the name {names}: "
+                "name fields and keys, or paths of them, as they are spelled there"
             )
 
 
@@ -125,7 +129,10 @@ def _refuse_other_names(x: Any, other: Any, path: tuple[str, ...]) -> None:
     more = _tree_entries(other).keys() - _tree_entries(x).keys()
     if more:
         place, names = ".".join(path) or "the top", ", ".join(sorted(map(repr, more)))
-        raise Fault.TREE(f"{where()}: the trees differ at {place}: the first has no {names}")
+        raise Fault.TREE(
+            f"{where()}: the trees differ at {place}: the first has no {names}; "
+            "give trees of one structure"
+        )
 
 
 def _is_number(x: Any) -> bool:
@@ -162,7 +169,8 @@ def _entry(tree: Any, key: Any, like: Any, path: tuple[str, ...]) -> Any:
     ):
         place = ".".join(path) or "the top"
         raise Fault.TREE(
-            f"{where()}: the trees differ at {place}: {describe(like)} and {describe(tree)}"
+            f"{where()}: the trees differ at {place}: {describe(like)} and {describe(tree)}; "
+            "give trees of one structure"
         )
     return _tree_entries(tree).get(key)
 
@@ -215,7 +223,8 @@ class Unravel:
         for leaf in leaves:
             if not is_real_array(leaf):
                 raise Fault.TREE(
-                    f"{where()}: a vector is made of real numbers, and inside is {describe(leaf)}",
+                    f"{where()}: a vector is made of real numbers, and inside is {describe(leaf)}: "
+                    "take its real and imaginary part apart, or leave it out by `frozen`",
                     TypeError,
                 )
         self.size = sum(map(np.size, leaves))
@@ -234,7 +243,8 @@ class Unravel:
             parts.append(np.zeros(np.size(leaf)) if zeros else np.ravel(other))
             if not zeros and np.shape(other) != np.shape(leaf):
                 raise Fault.TREE(
-                    f"{where()}: a leaf is {describe(leaf)}, and the other {describe(other)}"
+                    f"{where()}: a leaf is {describe(leaf)}, and the other {describe(other)}: "
+                    "give a tree of the same shapes"
                 )
 
         TreeWalk(add, is_float, self.frozen, cotangent=True).new(self.tree, (d,))
@@ -252,7 +262,8 @@ class Unravel:
     def _made(self, v: Any, cotangent: bool) -> Any:
         if np.shape(v) != (self.size,):
             raise Fault.TREE(
-                f"{where()}: the vector has the shape {np.shape(v)}, and not ({self.size},)"
+                f"{where()}: the vector has the shape {np.shape(v)}, and the tree has "
+                f"{counted(self.size, 'number')}: give one of shape ({self.size},)"
             )
         at = 0
 
@@ -266,7 +277,10 @@ class Unravel:
         return TreeWalk(take, is_float, self.frozen, cotangent).new(self.tree, ())
 
     def __repr__(self) -> str:
-        return f"Unravel({self.size} numbers, {type(self.tree).__name__})"
+        return f"Unravel({counted(self.size, 'number')}, {type(self.tree).__name__})"
+
+    def _repr_html_(self) -> str:
+        return html_of_name(repr(self))
 
 
 @rules_of_trees.of_instances

@@ -25,7 +25,7 @@ from zygote_lite._specialize.watch import AUXILIARY, PULLBACK
 from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.run import Pullback, pullback_text, recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of, seed, with_zeros
-from zygote_lite._tape.validate import check_fit, own_buffers
+from zygote_lite._tape.validate import check_fit, own_buffers, refuse_options
 from zygote_lite.errors import Fault
 
 
@@ -142,6 +142,7 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
     the gradient of `f` itself, which `vjp` does not compute. Raises the errors of `pullback`.
     """
     try:
+        refuse_options(has_aux=has_aux)
         numbers = tuple(range(len(primals)))
         y, back, places = _pulled(f, numbers, primals, AUXILIARY if has_aux else PULLBACK)
         if not has_aux:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, accumulate, flatten, project, zero
+from rulescore.faults import counted
 from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._activity.saved import refuse_overwritten, stamp
 from zygote_lite._cotangents.kinds import (
@@ -143,7 +144,10 @@ class Pushforward:
         """Raise where tangents are not of the form of the arguments."""
         if len(tangents) != len(self._zeros):
             due = len(self._zeros)
-            raise Fault.TANGENT(f"{self!r} is given {len(tangents)} tangents, and takes {due}")
+            raise Fault.TANGENT(
+                f"{self!r} is given {counted(len(tangents), 'tangent')}, and takes {due}: give one "
+                "for each argument, `None` for no direction"
+            )
         for v, x in zip(tangents, self._zeros, strict=True):
             check_fit(v, x, self, "tangent", "gradient")
             _refuse_complex(v, x)
@@ -217,7 +221,9 @@ def _refuse_complex(v: Any, x: Any, seen: set[tuple[int, int]] | None = None) ->
         for key, entry in entries_of(v):
             _refuse_complex(entry, zeros[key], seen)
     elif np.iscomplexobj(v) and not np.iscomplexobj(x):
-        raise Fault.TANGENT(f"a tangent is complex, {describe(v)}, and the argument is real")
+        raise Fault.TANGENT(
+            f"a tangent is complex, {describe(v)}, and the argument is real: give a real tangent"
+        )
 
 
 def _projected(v: Any, d: Any) -> Any:

@@ -26,14 +26,18 @@ def html_of_pushforward(shown: str, f: Any, y: Any, xs: tuple[Any, ...]) -> str:
     return _html_of_map(shown, head, f, xs, [True] * len(xs))
 
 
+def html_of_name(shown: str) -> str:
+    """Return what a notebook shows of a function that is made: its name."""
+    return f"<code>{html.escape(shown)}</code>"
+
+
 def _html_of_map(shown: str, head: str, f: Any, xs: tuple[Any, ...], active: Sequence[bool]) -> str:
     rows = [
         f"<tr><td {_ALIGNED}><code>∂{html.escape(name)}</code></td>"
         f"<td {_ALIGNED}>{_kind_and_shape(x) if flag else 'not differentiated'}</td></tr>"
         for name, x, flag in zip(_shown_names(f, len(xs)), xs, active, strict=False)
     ]
-    shown = f"<code>{html.escape(shown)}</code>"
-    return "\n".join([f"<div>{shown}: {head}</div><table>", *rows, "</table>"])
+    return "\n".join([f"<div>{html_of_name(shown)}: {head}</div><table>", *rows, "</table>"])
 
 
 def _shown_names(f: Any, count: int) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import counted
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
@@ -145,13 +146,18 @@ def argument_numbers(
         count: how many positional arguments the call has.
         named: the names of those by keyword, which are counted after the positional ones.
     """
+    return [_argument_number(f, argnums, n, count, named) for n in asked_arguments(argnums)]
+
+
+def asked_arguments(argnums: Argnums) -> list[int | str]:
+    """Return the positions and names that are asked for; refuse what is none."""
     asked = [argnums] if is_single(argnums) or not isinstance(argnums, Sequence) else [*argnums]
     if any(isinstance(n, bool) or not isinstance(n, int | str | np.integer) for n in asked):
         raise Fault.ARGNUMS(
-            "argnums must be the position or the name of an argument, or a sequence of them, and "
-            f"it is {argnums!r}"
+            f"`argnums` is {argnums!r}, which names no argument: give the position or the name of "
+            "one, or a sequence of them"
         )
-    return [_argument_number(f, argnums, n, count, named) for n in asked]
+    return asked  # type: ignore[return-value]
 
 
 def _argument_number(
@@ -163,13 +169,13 @@ def _argument_number(
         if asked not in at:
             raise Fault.ARGNUMS(
                 f"`argnums` names the argument {asked!r} of {name_of(f)}, which was called without "
-                "one of this name"
+                "one of this name: count from 0, or name a parameter of the call"
             )
         return at[asked]
     if not -count <= asked < count:
         raise Fault.ARGNUMS(
-            f"`argnums` names the argument {asked} of {name_of(f)}, which was called with {count} "
-            f"positional argument{'s' * (count != 1)}: count from 0, and name those that are "
+            f"`argnums` names the argument {asked} of {name_of(f)}, which was called with "
+            f"{counted(count, 'positional argument')}: count from 0, and name those that are "
             "passed by keyword"
         )
     return int(asked) % count

@@ -88,20 +88,40 @@ def is_real_array(y: Any) -> bool:
 
 def describe(y: Any) -> str:
     """Return what a value is, for a message."""
-    if hasattr(y, "dtype") and hasattr(y, "shape"):
-        return f"{type(y).__name__} of shape {y.shape} and dtype {y.dtype}"
+    if hasattr(y, "shape"):
+        dtype = f" and dtype {y.dtype}" if hasattr(y, "dtype") else ""
+        return f"{type(y).__name__} of shape {y.shape}{dtype}"
     if isinstance(y, list | tuple):
         return f"{type(y).__name__} of length {len(y)}"
-    return f"{type(y).__name__} ({y!r})" if not callable(y) else type(y).__name__
+    shown = "" if callable(y) else repr(y)
+    is_short = 0 < len(shown) < _LONGEST_VALUE and "\n" not in shown and " at 0x" not in shown
+    return f"{type(y).__name__} ({shown})" if is_short else type(y).__name__
 
 
-def refuse_no_function(f: Any) -> None:
-    """Refuse a value where a function is to be differentiated."""
+_LONGEST_VALUE = 100  # that a message shows
+
+
+def refuse_no_function(f: Any, verb: str = "grad") -> None:
+    """Refuse a value where a function is due.
+
+    Arguments:
+        f: what was given.
+        verb: the function of ours that it was given to, or one like it.
+    """
     if not callable(f):
         raise Fault.NOT_CALLABLE(
-            f"cannot differentiate {describe(f)}: it is not callable; give the function and not "
-            "its value, as `grad(f)(x)` does"
+            f"{describe(f)} is given where a function is due, and it is not callable: give the "
+            f"function and not its value, as `{verb}(f)(x)` does"
         )
+
+
+def refuse_options(**flags: Any) -> None:
+    """Refuse options that are neither `True` nor `False`."""
+    for name, flag in flags.items():
+        if not isinstance(flag, bool | np.bool_):
+            raise Fault.OPTION_VALUE(
+                f"`{name}` is {describe(flag)}: give `True` or `False`", TypeError
+            )
 
 
 def own_buffers(d: Owned, held: Any) -> Owned:

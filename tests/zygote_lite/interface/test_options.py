@@ -1,0 +1,148 @@
+"""What is no function, and what is no value of an option, is refused where it is given."""
+
+import re
+
+import numpy as np
+import pytest
+
+import rulescore
+import rulescore.batching
+import rulescore.interop
+import rulescore.testing
+import zygote_lite
+import zygote_lite.interop
+import zygote_lite.testing
+import zygote_lite.value
+from rulescore.faults import counted
+from tests.zygote_lite.checks.pages import are_users_frames, run
+from zygote_lite import (
+    DifferentiationError,
+    check_gradient,
+    checkpoint,
+    distributed,
+    errors,
+    export_adjoint,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    jit,
+    jvp,
+    linearize,
+    modes,
+    optimizers,
+    tree_map,
+    value_and_grad,
+    vjp,
+    vmap,
+)
+
+MAKERS = (grad, value_and_grad, jacobian, jacfwd, hessian, hvp, vmap, jit, checkpoint)
+TAKERS = {
+    **{make.__name__: make for make in MAKERS},
+    "sum_of_gradients": distributed.sum_of_gradients,
+    "tree_map": lambda f: tree_map(f, 1.0),
+    "check_gradient": lambda f: check_gradient(f, 1.0),
+    "export_adjoint": lambda f: export_adjoint(f, 1.0),
+    "linearize": lambda f: linearize(f, 1.0),
+    "code_jvp": zygote_lite.code_jvp,
+}
+
+
+def square(x):
+    return x * x
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_what_is_no_function_is_refused_at_once(name):
+    with pytest.raises(TypeError, match=r"int \(3\) .*: give the function .* \[ZL036\]$"):
+        TAKERS[name](3)
+
+
+WRONG_VALUES = {
+    "compile": (lambda: grad(square, compile="yes"), r"is str \('yes'\): give .* \[ZL042\]"),
+    "has_aux of grad": (lambda: grad(square, has_aux=1), r"is int \(1\): give .* \[ZL042\]"),
+    "has_aux of jacobian": (lambda: jacobian(square, has_aux="no"), r"\[ZL042\]"),
+    "has_aux of jacfwd": (lambda: jacfwd(square, has_aux=None), r"\[ZL042\]"),
+    "has_aux of vjp": (lambda: vjp(square, 1.0, has_aux=3), r"\[ZL042\]"),
+    "has_aux of jvp": (lambda: jvp(square, (1.0,), (1.0,), has_aux=3), r"\[ZL042\]"),
+    "has_aux of linearize": (lambda: linearize(square, 1.0, has_aux=3), r"\[ZL042\]"),
+    "argnums of grad": (lambda: grad(square, 1.5), r"is 1.5, .*: give the position .* \[ZL035\]"),
+    "argnums of hessian": (lambda: hessian(square, [None]), r"is \[None\], .* \[ZL035\]"),
+    "argnums of hvp": (lambda: hvp(square, True), r"is True, .* \[ZL035\]"),
+    "in_axes": (lambda: vmap(square, in_axes="a"), r"holds str \('a'\), .*: give .* \[ZL037\]"),
+    "out_axes": (lambda: vmap(square, out_axes={"a": 0.5}), r"holds float .* \[ZL037\]"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_VALUES)
+def test_what_is_no_value_of_an_option_is_refused_at_once(name):
+    wrong, told = WRONG_VALUES[name]
+    with pytest.raises(TypeError, match=f"`{name.partition(' ')[0]}` .*{told}$"):
+        wrong()
+
+
+def test_values_of_options_are_taken():
+    assert grad(square, np.int64(0), has_aux=np.False_)(1.0) == 2.0
+    assert grad(square, [0])(1.0) == (2.0,)
+    batch = vmap(square, in_axes=(np.int64(0),), out_axes=-1)(np.ones((2, 3)))
+    assert batch.shape == (3, 2)
+    summed = vmap(lambda d: d["a"] + d["b"], in_axes=({"a": 0, "b": None},))
+    assert [*summed({"a": np.ones(2), "b": 1.0})] == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("call", ["grad(3)", "vmap(len, in_axes='a')", "checkpoint(3)"])
+def test_a_refusal_shows_the_users_line_and_one_frame_of_ours(call):
+    error = run(f"from zygote_lite import *\n{call}\n")
+    assert str(error).startswith("example.py:2: ")
+    assert are_users_frames(error)
+
+
+def test_a_value_of_an_option_is_told_with_its_code_by_other_functions():
+    with pytest.raises(ValueError, match=r"stage 'last': give one of .* \[ZL042\]$"):
+        zygote_lite.code_adjoint(square, 1.0, stage="last")
+    with pytest.raises(ValueError, match=r"`reduce` is 'max': give 'sum' or 'mean' \[ZL042\]$"):
+        distributed.value_and_grad(square, reduce="max")
+
+
+def test_messages_have_neither_addresses_nor_long_values():
+    with pytest.raises(DifferentiationError) as told:
+        grad(lambda x: np.sum(np.pad(x, 1, lambda *_: None)))(np.ones(2))
+    assert " at 0x" not in str(told.value)
+    assert errors.Fault.BATCH(repr(object())).args == ("<object object> [ZL037]",)
+    with pytest.raises(TypeError, match=r"^[^\n]*: dict is given where [^\n]*$"):
+        grad({"a": "long" * 100})
+    with pytest.raises(TypeError, match=r"^[^\n]*: object is given where [^\n]*$"):
+        grad(object())
+
+
+def test_numbers_of_things_are_told_in_singular_and_plural():
+    assert [counted(n, "argument") for n in (0, 1, 2)] == [
+        "0 arguments",
+        "1 argument",
+        "2 arguments",
+    ]
+    assert counted(2, "entry", "entries") == "2 entries"
+    with pytest.raises(ValueError, match="has 1 entry for 2 arguments: give"):
+        vmap(np.add, in_axes=(0,))(np.ones(2), np.ones(2))
+    with pytest.raises(TypeError, match="given 2 tangents for 1 argument: give"):
+        jvp(square, (1.0,), (1.0, 1.0))
+    with pytest.raises(TypeError, match="given 2 tangents, and takes"):
+        linearize(lambda x: {"y": x[0]}, [1.0])[1](1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *(zygote_lite, zygote_lite.derivatives, distributed, errors, modes, optimizers),
+        *(zygote_lite.value, zygote_lite.interop, zygote_lite.testing),
+        *(rulescore, rulescore.batching, rulescore.faults, rulescore.interop, rulescore.testing),
+    ],
+    ids=lambda module: module.__name__,
+)
+def test_public_modules_list_their_public_names(module):
+    assert module.__all__
+    for name in module.__all__:
+        assert hasattr(module, name)
+        assert not re.match("_(?!_)", name)
