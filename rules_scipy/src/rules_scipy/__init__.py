@@ -18,6 +18,7 @@ SECTIONS = {
     "scipy.interpolate": (
         "barycentric",
         "cubics",
+        "designs",
         "fitpack",
         "grids",
         "polynomials",

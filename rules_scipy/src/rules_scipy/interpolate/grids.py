@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy import interpolate as si
-from scipy.interpolate import _fitpack2, _ndbspline, _rgi_cython
+from scipy.interpolate import _fitpack2, _fitpack_impl, _ndbspline, _rgi_cython
 
 from rules_scipy.interpolate.splines import pull_integral
 from rules_scipy.shared.interpolation.bsplines import Basis, raised
@@ -195,44 +195,68 @@ def surface_cotangent(made, dknots, dc):
     return tangent_of(made, tck=tuple(project(d, x) for d, x in given))
 
 
+def pull_values(t, k, c, at, nu, grid, dz):
+    """Return the cotangents of knots, coefficients and places from those of a surface's values.
+
+    Arguments:
+        t, k, c: the knots and the degrees of both axes, and the matrix of coefficients.
+        at: the places along both axes.
+        nu: the orders of the derivative.
+        grid: whether the places are those of a grid; otherwise they are pairs.
+        dz: the cotangent of the values.
+    """
+    (tx, ty), (kx, ky) = t, k
+    at = [np.asarray(each, float) for each in at]
+    if not grid:
+        at = np.broadcast_arrays(*at)
+    at_x, *off_x = held(np.ravel(at[0]), tx, kx)
+    at_y, *off_y = held(np.ravel(at[1]), ty, ky)
+    if grid:
+        bx, by = Basis(tx, kx, at_x, nu[0]), Basis(ty, ky, at_y, nu[1])
+        rows = bx.of(c)
+        dz = np.reshape(dz, (len(at_x), len(at_y)))
+        dty, dplaces_y = by.pull_splines(dz.T, rows.T)
+        drows = by.of_adjoint(dz.T, c.shape[1]).T
+        dtx, dplaces_x = bx.pull_splines(drows, c)
+        dc = bx.of_adjoint(drows, c.shape[0])
+    else:
+        tensor = Tensor(t, k, np.stack([at_x, at_y], axis=1), nu)
+        dc, (dtx, dty), dplaces = tensor.pull(np.reshape(dz, (-1, 1)), c[:, :, None])
+        dplaces_x, dplaces_y = dplaces.T
+    dt = to_ends(dtx, kx, dplaces_x, *off_x), to_ends(dty, ky, dplaces_y, *off_y)
+    dplaces_x = np.where(off_x[0] | off_x[1], 0.0, dplaces_x)
+    dplaces_y = np.where(off_y[0] | off_y[1], 0.0, dplaces_y)
+    return dt, dc, dplaces_x.reshape(at[0].shape), dplaces_y.reshape(at[1].shape)
+
+
 def evaluated(made: SURFACE, x: Given, y: Given, dx=0, dy=0, grid=True):
     """Return the values of a surface, and their pullback."""
     z = SURFACE.__call__(made, x, y, dx, dy, grid)
 
     def pullback(dz):
-        (tx, ty), (kx, ky), c = surface(made)
-        at = np.asarray(x, float), np.asarray(y, float)
-        if not grid:
-            at = np.broadcast_arrays(*at)
-        at_x, *off_x = held(np.ravel(at[0]), tx, kx)
-        at_y, *off_y = held(np.ravel(at[1]), ty, ky)
-        if grid:
-            bx, by = Basis(tx, kx, at_x, dx), Basis(ty, ky, at_y, dy)
-            rows = bx.of(c)
-            dz = np.reshape(dz, (len(at_x), len(at_y)))
-            dty, dplaces_y = by.pull_splines(dz.T, rows.T)
-            drows = by.of_adjoint(dz.T, c.shape[1]).T
-            dtx, dplaces_x = bx.pull_splines(drows, c)
-            dc = bx.of_adjoint(drows, c.shape[0])
-        else:
-            tensor = Tensor((tx, ty), (kx, ky), np.stack([at_x, at_y], axis=1), (dx, dy))
-            dc, (dtx, dty), dplaces = tensor.pull(np.reshape(dz, (-1, 1)), c[:, :, None])
-            dplaces_x, dplaces_y = dplaces.T
-        dtx, dty = to_ends(dtx, kx, dplaces_x, *off_x), to_ends(dty, ky, dplaces_y, *off_y)
-        dplaces_x = np.where(off_x[0] | off_x[1], 0.0, dplaces_x)
-        dplaces_y = np.where(off_y[0] | off_y[1], 0.0, dplaces_y)
-        dmade = surface_cotangent(made, (dtx, dty), dc)
-        return (
-            dmade,
-            project(dplaces_x.reshape(at[0].shape), x),
-            project(dplaces_y.reshape(at[1].shape), y),
-        )
+        dt, dc, dplaces_x, dplaces_y = pull_values(*surface(made), (x, y), (dx, dy), grid, dz)
+        return surface_cotangent(made, dt, dc), project(dplaces_x, x), project(dplaces_y, y)
 
     return z, pullback
 
 
 rule.of_instances(evaluated)
 rule(SURFACE.__call__)(evaluated)  # as `ev` calls it
+
+
+@rule(_fitpack_impl.bisplev)
+def _(x: Given, y: Given, tck: list | tuple, dx=0, dy=0):
+    z = _fitpack_impl.bisplev(x, y, tck, dx, dy)
+
+    def pullback(dz):
+        t, k = [np.asarray(each, float) for each in tck[:2]], tck[3:]
+        c = np.reshape(tck[2], [len(each) - degree - 1 for each, degree in zip(t, k, strict=True)])
+        dt, dc, dplaces_x, dplaces_y = pull_values(t, k, c, (x, y), (dx, dy), True, dz)
+        parts = zip((*dt, np.ravel(dc)), tck, strict=False)
+        dtck = type(tck)([*(project(d, each) for d, each in parts), None, None])
+        return project(dplaces_x, x), project(dplaces_y, y), dtck
+
+    return z, pullback
 
 
 @rule(si.BivariateSpline.integral)
