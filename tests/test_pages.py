@@ -29,9 +29,12 @@ import pytest
 
 import rules_nnlib
 import rulescore
+import rulescore.batching
 import rulescore.interop
+import rulescore.testing
 import zygote_lite
 import zygote_lite.distributed
+import zygote_lite.interop
 import zygote_lite.optimizers
 import zygote_lite.testing
 from rulescore import RuleSet
@@ -41,9 +44,6 @@ from website.rules import page as page_of_rules
 from website.speed import multiples
 
 ROOT = Path(__file__).parents[1]
-FOR_PLUGINS = {  # and for ADs: the README of rulescore tells of them
-    *("hookimpl", "Section", "Array", "Numeric", "RuleError", "Differentiator"),
-}
 RAISES_NOTHING = {  # of its own: whose description names no error
     *("stop_gradient", "non_differentiable", "zero", "flatten", "find_batched", "rules_of"),
     *("recorded_only", "observed", "why_recorded", "programs", "reasons", "forget"),
@@ -295,7 +295,10 @@ def test_each_line_of_the_table_of_constructs_leads_to_its_case():
         (zygote_lite.optimizers, "functions"),
         (zygote_lite.testing, "modules"),
         (zygote_lite.distributed, "modules"),
+        (zygote_lite.interop, "modules"),
         (rulescore.interop, "modules"),
+        (rulescore.batching, "modules"),
+        (rulescore.testing, "functions"),
         (rules_nnlib, "activations"),
     ],
     ids=lambda given: getattr(given, "__name__", given),
@@ -307,9 +310,6 @@ def test_every_public_function_has_arguments_and_an_example(package, page):
     own = [name for name, x in vars(package).items() if is_function_of(package, x)]
     for name in getattr(package, "__all__", own):
         entries = re.findall(rf"(?m)^::: [\w.]+\.{name}\n\n(```python)?", text)
-        if not entries:
-            assert name in FOR_PLUGINS, name
-            continue
         assert {*entries} == {"```python"}, f"{name} has no example"
         found = getattr(package, name)
         is_formula = package is rules_nnlib

@@ -39,6 +39,9 @@ def aligned(*xs: Any) -> list[Any]:
 
     Arguments:
         xs: arrays of the batch, and numbers, which stay as they are.
+
+    Axes of length 1 are put in front of those of an entry: `(n, 3)` beside `(n, 2, 3)` becomes
+    `(n, 1, 3)`. NumPy raises `ValueError` where the entries then do not broadcast.
     """
     most = max(np.ndim(x) for x in xs)
     return [_with_axes(x, most) if isinstance(x, Array) else x for x in xs]
@@ -56,6 +59,8 @@ def called(f: Callable[..., Any], *xs: Any, **options: Any) -> Any:
         f: a function that does not look for `__array_function__` itself, as those of SciPy.
         xs: its arguments. Where `vmap` is differentiated, they are, or hold, arrays of the AD.
         options: keyword arguments.
+
+    Raises what `f` raises.
     """
     parts = [x if isinstance(x, list | tuple) else (x,) for x in xs]
     for x in itertools.chain(*parts):

@@ -139,6 +139,9 @@ def to_torch(f: Callable[..., Any], *, copy: bool = False) -> Any:
             tuples, lists and dicts. A tensor without axes arrives as a NumPy number, any other as a
             read-only array that shares the memory of the tensor.
         copy: whether `f` gets copies of its arguments, which it may write into.
+
+    What is returned raises the errors of `pullback` where a gradient is asked for, and `TypeError`
+    for tensors that NumPy does not know (`bfloat16`).
     """
     return interop.to_torch(f, ad=BY_ENGINE, copy=copy)
 
@@ -157,5 +160,12 @@ def to_jax(f: Callable[..., Any], *, mode: str = "reverse", result: Any = None) 
 
 
 def to_autograd(f: Callable[..., Any]) -> Any:
-    """Export any callable that `pullback` takes to autograd, which differentiates it."""
+    """Export a function of NumPy arrays to autograd, which differentiates it.
+
+    Arguments:
+        f: any callable that `pullback` takes, of NumPy arrays. Its arguments and its value may be
+            tuples, lists and dicts.
+
+    What is returned raises the errors of `pullback` where a gradient is asked for.
+    """
     return interop.to_autograd(f, ad=BY_ENGINE)

@@ -14,6 +14,8 @@ from rulescore._plugins.switches import is_disabled, tell_of_broken
 
 GROUP = "rulescore"
 hookimpl = pluggy.HookimplMarker(GROUP)
+"""Mark the hook of a plugin: a function `rulescore_rules` without arguments, in the module that the
+entry point names. It returns a list of `RuleSet` and `Section`; anything else is a `RuleError`."""
 _hookspec = pluggy.HookspecMarker(GROUP)
 
 

@@ -55,7 +55,8 @@ def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
     """Return `f` as a function that saves memory: the reverse pass runs `f` again.
 
     Arguments:
-        f: a function without side effects.
+        f: a function of numbers, arrays, and lists, tuples, dicts and objects of them, without side
+            effects.
 
     Only the arguments of `f` and its value are kept for the reverse pass, and no intermediate
     values. `f` may call other checkpointed functions. Raises `DifferentiationError` if `f` has

@@ -157,11 +157,11 @@ def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool = False) -> tupl
         has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
             answer is then `(value, push, aux)`.
 
-    `push(*dxs)` takes one tangent for each argument, and returns what `jvp` returns for them, at
-    the arguments as they are now: write to none of them before the last call of `push`, which on
-    the tape reads what they hold then. The effects of `f` happen once, however often `push` is
-    called. Raises the errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its
-    argument. (JAX's `linearize`.)
+    `push(*dxs)` takes one tangent for each argument, of its shape and structure, and returns that
+    of the value, as `jvp` does, at the arguments as they are now: write to none of them before the
+    last call of `push`, which on the tape reads what they hold then. The effects of `f` happen
+    once, however often `push` is called. Raises the errors of `pullback`; `push` raises `TypeError`
+    if a tangent does not fit its argument. (JAX's `linearize`.)
     """
     refuse_options(has_aux=has_aux)
     found: tuple[Any, ...] | None = _linearized_by_code(original(f), xs, has_aux)

@@ -238,8 +238,9 @@ def jacfwd(
         argnums: the argument to differentiate, by position or by name; or several.
         has_aux: whether `f` returns a pair, as for `jacobian`.
 
-    The result is that of `jacobian`, and so are the errors. It costs less if there are fewer inputs
-    than outputs. (JAX's `jacfwd`.)
+    The result is that of `jacobian`: it has the shape of the value, followed by that of the
+    argument. So are the errors. It costs less if there are fewer inputs than outputs. (JAX's
+    `jacfwd`.)
     """
 
     asked_arguments(argnums)
