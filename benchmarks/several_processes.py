@@ -5,9 +5,14 @@ python -m benchmarks.several_processes
 All are timed in turn, in one run, and each counts by its least time: wall time, so the machine
 should have nothing else to do. A message is a batch that is sent and whose gradient is added: its
 cost is how much longer many batches of next to no work take than few.
+
+The libraries of matrix products get one thread in all processes, as dask gives its workers.
 """
 
+import os
 from time import perf_counter
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported
 
 import numpy as np
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from zygote_lite._specialize import entry
+
 DONE = set()  # the batches that were differentiated in this process
+MADE = []  # the functions that were transformed in this process, since `note_transforms`
 
 
 def logistic(params, batch):
@@ -53,6 +56,35 @@ def kills(params, batch):
 
 def sums(w, x):
     return np.sum(w * x)
+
+
+def faults(w, count):
+    """Return `w` times the pages of memory that the system has cleared for some large arrays."""
+    return w * cleared(count)
+
+
+def cleared(count):
+    import resource
+
+    for _ in range(10):  # the first ones need memory
+        np.ones(98_304)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(count):
+        np.ones(98_304)
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+
+
+def note_transforms():
+    make = entry.specialize
+    entry.specialize = lambda f, *rest, **options: MADE.append(f) or make(f, *rest, **options)
+
+
+def made_here():
+    return [f.__name__ for f in MADE]
+
+
+def of_one(params, batch):
+    return np.sum(np.tanh(params["w"] * batch) + params["b"])
 
 
 def counted(w, x):

@@ -1,5 +1,7 @@
 """Gradients summed over batches by dask.distributed, against the gradient in one piece."""
 
+import contextlib
+import sys
 import traceback
 import tracemalloc
 import warnings
@@ -110,17 +112,45 @@ def test_few_batches_are_on_their_way():
     assert 3 <= most <= 6
 
 
-def test_memory_of_the_client_is_independent_of_the_number_of_batches(where):
-    total, size = sum_of_gradients(losses.sums, in_flight=4, **where), 40_000
-    most = []
-    for count in (8, 80):
-        tracemalloc.start()
-        try:
-            total(2.0, (np.ones(size) for _ in range(count)))
-            most.append(tracemalloc.get_traced_memory()[1])
-        finally:
-            tracemalloc.stop()
+@contextlib.contextmanager
+def own_client():
+    with (
+        distributed.LocalCluster(
+            n_workers=1, processes=False, dashboard_address=":0", threads_per_worker=2
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield {"client": client}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        own_client,
+        lambda: contextlib.nullcontext(PROCESSES),
+        lambda: contextlib.nullcontext(THREADS),
+    ],
+    ids=["a client of the user's", "processes", "threads"],
+)
+def test_memory_of_the_client_is_independent_of_the_number_of_batches(made):
+    size, most = 40_000, []
+    with made() as where:
+        total = sum_of_gradients(losses.sums, in_flight=4, **where)
+        for count in (8, 80):
+            tracemalloc.start()
+            try:
+                total(2.0, (np.ones(size) for _ in range(count)))
+                most.append(tracemalloc.get_traced_memory()[1])
+            finally:
+                tracemalloc.stop()
     assert most[1] < most[0] + 20 * 8 * size  # of 72 more batches
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the variable is one of glibc")
+def test_workers_get_large_arrays_from_memory_that_they_have_had():
+    """Dask's `MALLOC_TRIM_THRESHOLD_` would have the system clear that of each array anew."""
+    _, slope = sum_of_gradients(losses.faults, **PROCESSES)(1.0, [300] * 4)
+    assert slope < 4 * 300 * 10  # of 192 pages each
 
 
 def test_seeds_belong_to_the_batches(where):
@@ -194,6 +224,18 @@ def test_the_loss_is_unpacked_once_on_each_worker(monkeypatch):
     for _ in range(3):
         is_whole(step(PARAMS, rows(10)))
     assert made == [losses.logistic]
+
+
+def test_code_is_transformed_once_on_each_worker():
+    """Also for new parameters; for batches of another type once more."""
+    client = clusters.client_of(None, True, 2)
+    client.run(losses.note_transforms)
+    step, transforms = sum_of_gradients(losses.of_one, client=client), []
+    for batches in ([np.ones(3)] * 20, [np.ones(5)] * 20, [np.ones((2, 2))] * 20):
+        for scale in (1.0, 2.0):
+            step({"w": scale * np.ones(batches[0].shape[-1]), "b": scale}, batches)
+        transforms.append(sorted(client.run(losses.made_here).values()))
+    assert transforms == [[["of_one"]] * 2, [["of_one"]] * 2, [["of_one"] * 2] * 2]
 
 
 REFUSED = [

@@ -5,6 +5,7 @@ import functools
 import io
 import math
 import operator
+import pickle
 import sys
 import threading
 import time
@@ -721,3 +722,17 @@ def test_errors_and_gradients_in_threads():
 
     assert not run_together(work)
     assert is_specialized(f)
+
+
+def test_the_dtype_of_an_array_need_only_be_equal():
+    """That of an array that was unpickled, as by a worker, is not NumPy's own object."""
+    x = pickle.loads(pickle.dumps(np.array([1.0, 2.0])))
+    assert x.dtype is not np.dtype(float)
+    cubed = grad(lambda x: np.sum(x**3))
+    with testing.observed() as seen:
+        for given in (x, x, x, np.array([1.0, 2.0]), x.view(), x.astype(np.float32)):
+            dx = cubed(given)
+            assert dx.dtype == given.dtype
+            np.testing.assert_array_equal(dx, [3.0, 12.0])
+    assert [a.tier for a in seen] == ["recorded"] * 2 + ["transformed"] * 3 + ["recorded"]
+    np.testing.assert_array_equal(cubed(x.astype(">f8")), [3.0, 12.0])

@@ -20,7 +20,14 @@ import numpy as np
 
 from rulescore import accumulate
 from zygote_lite._interface import gradients
-from zygote_lite._interface.clusters import client_of, for_workers, packed_of, pieces_of, unpacked
+from zygote_lite._interface.clusters import (
+    client_of,
+    for_workers,
+    forget_messages,
+    packed_of,
+    pieces_of,
+    unpacked,
+)
 from zygote_lite._interface.trees import TreeWalk
 from zygote_lite._ir.frames import entry
 from zygote_lite._tape.validate import refuse_no_function
@@ -144,11 +151,14 @@ class _Sum:
                 del group
                 while pending and (len(pending) + 1) * size > most:
                     total = accumulate(total, pending.popleft().result())
+                    forget_messages(client)
             while pending:
                 total = accumulate(total, pending.popleft().result())
         except BaseException:
             client.cancel([*pending])
             raise
+        finally:
+            forget_messages(client)
         if total is None:
             raise ValueError("there are no batches")
         value, gradient, rows = total

@@ -17,7 +17,6 @@ LOCAL: dict[Any, Any] = {}  # clients that were made here: by address, or kind a
 
 def client_of(given: Any, processes: bool, workers: int | None) -> Any:
     """Return a client: the one that is given, one of an address, or one of a local cluster."""
-    import dask
     import distributed
 
     if given is not None and not isinstance(given, str):
@@ -26,8 +25,6 @@ def client_of(given: Any, processes: bool, workers: int | None) -> Any:
         return given
     key = (given, processes, workers, os.getpid())
     if key not in LOCAL or LOCAL[key].status != "running":
-        # else dask keeps the last messages, with the batches in them; also of later connections
-        dask.config.set({"distributed.admin.low-level-log-length": 1})
         cluster = given or _local_cluster(processes, workers or os.cpu_count() or 1)
         LOCAL[key] = made = distributed.Client(cluster, set_as_default=False)
         atexit.register(_close, made, None if given else cluster)
@@ -35,15 +32,30 @@ def client_of(given: Any, processes: bool, workers: int | None) -> Any:
 
 
 def _local_cluster(processes: bool, count: int) -> Any:
+    import dask
     import distributed
 
-    return distributed.LocalCluster(
-        n_workers=count if processes else 1,
-        threads_per_worker=1 if processes else count,
-        processes=processes,
-        dashboard_address=":0",
-        silence_logs=logging.CRITICAL,  # what goes wrong is raised here
-    )
+    # else each large array of a worker is new memory of the system: up to twice the time
+    with dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}):
+        return distributed.LocalCluster(
+            n_workers=count if processes else 1,
+            threads_per_worker=1 if processes else count,
+            processes=processes,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,  # what goes wrong is raised here
+        )
+
+
+def forget_messages(client: Any) -> None:
+    """Clear the logs of the last messages, in which dask would keep the batches that were sent."""
+    scheduler = getattr(client.cluster, "scheduler", None)  # one in this process
+    streams = [client.scheduler_comm]
+    for name in ("client_comms", "stream_comms"):
+        streams += list(getattr(scheduler, name, {}).values())
+    for stream in streams:
+        log = getattr(stream, "recent_message_log", None)
+        if log is not None:
+            log.clear()
 
 
 def _close(client: Any, cluster: Any) -> None:

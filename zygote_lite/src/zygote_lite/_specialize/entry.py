@@ -59,7 +59,7 @@ INTERNAL = "internal error"
 DOUBTFUL = Unsound.NOT_FINITE("a gradient is not finite")
 _RAISING = {"divide": "raise", "over": "raise", "invalid": "raise"}
 _LARGE_SAMPLES = 10_000  # numbers that are not kept, to make further code with
-_DTYPES_BY_NAME = {dtype_name(d): d for d in (*DTYPES, *map(np.dtype, "lq"))}
+_DTYPES_BY_NAME = {dtype_name(d): (d,) for d in (*DTYPES, *map(np.dtype, "lq"))}
 
 
 class RulesInForce:

@@ -15,7 +15,7 @@ from zygote_lite._specialize.typed.values import Value
 
 LARGE_PRODUCT = 100_000  # above this, a dot product may start threads
 vdot = np.vdot._implementation  # type: ignore[attr-defined]
-_NEGATED = {"is": "is not", "is not": "is", "==": "!=", "!=": "==", "not in": "in"}
+_NEGATED = {"is": "is not", "is not": "is", "==": "!=", "!=": "==", "in": "not in", "not in": "in"}
 
 
 def is_finite(x: np.ndarray) -> bool:
@@ -93,7 +93,7 @@ def guards_of(path: str, x: Value, name: str = "", *, exported: bool = False) ->
     if not isinstance(x.fact, ArrayOf):  # an object whose class was tested
         return [Test(first, "is not", "None")]
     axes, dtype = x.fact.axes, x.fact.dtype
-    same_dtype = Test(f"{name}.dtype", "is", dtype_name(dtype))
+    same_dtype = Test(f"{name}.dtype", "in", dtype_name(dtype))
     if exported:
         same_dtype = Test(f"{name}.dtype", "==", f"np.{dtype.name}")
     tests = [Test(f"type({first})", "is", "np.ndarray"), same_dtype]
@@ -119,7 +119,10 @@ def class_in(fact: Scalar | ListOf) -> type:
 
 
 def dtype_name(dtype: np.dtype) -> str:
-    """Return the name of a dtype in the entry: two are named `int64`."""
+    """Return the name, in the entry, of a tuple of one dtype: two are named `int64`.
+
+    That of an array which was unpickled, or viewed, is equal to it and not the same object.
+    """
     return f"dtype_{dtype.num}"
 
 
