@@ -43,6 +43,10 @@ def project(dx: Any, x: Any) -> Any:
         dtype = x.dtype
         if dtype is dx.dtype and dx.shape == x.shape and (dtype.kind == "f" or dtype.kind == "c"):
             return dx
+        if dtype.kind == "f" and dx.dtype.kind == "c" and dx.shape == x.shape:
+            dx = dx.real
+            if dx.dtype is dtype:
+                return dx
         return _project_array(dx, x)
     if kind not in _kinds.SETTLED or type(dx) not in _kinds.SETTLED:
         method = _kinds.find(project, (dx, x))

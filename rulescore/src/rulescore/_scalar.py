@@ -216,12 +216,12 @@ def _of_one(
     (x,) = xs
     if type(x) is np.ndarray and type(dy) is np.ndarray:
         shape, dtype = dy.shape, dy.dtype
-        if x.dtype is dtype and x.shape == shape and shape and dtype.kind == "f":
-            # real arrays of one shape and precision: nothing is to be projected
+        if x.dtype is dtype and x.shape == shape and shape and dtype.kind in "fc":
+            # arrays of one shape and precision: nothing is to be projected
             p = rule.body(x, out) if rule.takes_out else rule.body(x)
             if type(p) is np.ndarray and p.dtype is dtype and p.shape == shape:
-                if isfinite(vdot(p, p)) if p.size <= MANY else is_finite(p):
-                    return None, dy * p
+                if isfinite(abs(vdot(p, p))) if p.size <= MANY else is_finite(p):
+                    return None, dy * (p if dtype.kind == "f" else p.conj())
             elif type(p) is tuple:
                 raise _wrong_number(rule, p)
             return None, pull(dy, p, x, primals)
@@ -264,6 +264,14 @@ def _of_two(
                 and isfinite(vdot(p, q))  # it is not finite where either is not
             ):
                 return None, dy * p, dy * q
+            return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
+    elif type(x) in _PYTHONS and type(y) is np.ndarray and type(dy) is np.ndarray:
+        shape, dtype = dy.shape, dy.dtype
+        if y.dtype is dtype and y.shape == shape and shape and dtype.kind == "f":
+            partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
+            if type(partials) is not tuple or len(partials) != 2:
+                raise _wrong_number(rule, partials)
+            p, q = partials
             return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
     elif type(x) in _PYTHONS and type(y) in _PYTHONS and type(dy) in REAL:
         partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)

@@ -8,7 +8,9 @@ from rules_scipy.shared.transforms import (
     ADJOINT_NORM,
     axes_of,
     fft_adjoint,
+    fftn_adjoint,
     ifft_adjoint,
+    ifftn_adjoint,
     irfft_adjoint,
     rfft_adjoint,
 )
@@ -51,9 +53,7 @@ def complex_adjoint(each):
     """Return the adjoint of a transform that is the same along all axes."""
 
     def adjoint(dy, x, s, axes, norm):
-        for axis, length, _ in axes_of(x, s, axes):
-            dy = each(dy, length, axis, norm)
-        return dy
+        return each(dy, axes_of(x, s, axes), norm)
 
     return adjoint
 
@@ -61,8 +61,7 @@ def complex_adjoint(each):
 def rfftn_adjoint(dy, x, s, axes, norm):
     """Return the cotangent of the input of `rfftn`, which transforms its last axis first."""
     *others, (last, length, n) = axes_of(x, s, axes)
-    for axis, before, _ in others:
-        dy = fft_adjoint(dy, before, axis, norm)
+    dy = fftn_adjoint(dy, others, norm) if others else dy
     return rfft_adjoint(dy, n, length, last, norm)
 
 
@@ -70,9 +69,7 @@ def irfftn_adjoint(dy, x, s, axes, norm):
     """Return the cotangent of the input of `irfftn`, which transforms its last axis last."""
     *others, (last, length, _) = axes_of(x, s, axes)
     dy = irfft_adjoint(dy, length, last, norm)
-    for axis, before, _ in others:
-        dy = ifft_adjoint(dy, before, axis, norm)
-    return dy
+    return ifftn_adjoint(dy, others, norm) if others else dy
 
 
 def hfftn_adjoint(dy, x, s, axes, norm):
@@ -97,8 +94,8 @@ def declare_many(two, many, adjoint):
         return adjoint(np.asarray(dy), x, s, axes, norm)
 
 
-declare_many(sf.fft2, sf.fftn, complex_adjoint(fft_adjoint))
-declare_many(sf.ifft2, sf.ifftn, complex_adjoint(ifft_adjoint))
+declare_many(sf.fft2, sf.fftn, complex_adjoint(fftn_adjoint))
+declare_many(sf.ifft2, sf.ifftn, complex_adjoint(ifftn_adjoint))
 declare_many(sf.rfft2, sf.rfftn, rfftn_adjoint)
 declare_many(sf.irfft2, sf.irfftn, irfftn_adjoint)
 declare_many(sf.hfft2, sf.hfftn, hfftn_adjoint)

@@ -47,7 +47,8 @@ def declare(f, is_sine, inverse):
     ):
         kind, norm, choice = settled(type, norm, orthogonalize, inverse)
         dy = np.asarray(dy)
-        return trigonometric_adjoint(dy, is_sine, kind, np.shape(x)[axis], axis, norm, choice)
+        axes = [(axis, np.shape(x)[axis], dy.shape[axis])]
+        return trigonometric_adjoint(dy, is_sine, kind, axes, norm, choice)
 
 
 def declare_many(f, is_sine, inverse):
@@ -67,10 +68,8 @@ def declare_many(f, is_sine, inverse):
         orthogonalize=None,
     ):
         kind, norm, choice = settled(type, norm, orthogonalize, inverse)
-        dy = np.asarray(dy)
-        for axis, length, _ in axes_of(x, s, axes):
-            dy = trigonometric_adjoint(dy, is_sine, kind, length, axis, norm, choice)
-        return dy
+        axes = axes_of(x, s, axes)
+        return trigonometric_adjoint(np.asarray(dy), is_sine, kind, axes, norm, choice)
 
 
 for f, is_sine, inverse in (

@@ -8,7 +8,9 @@ from rules_scipy.shared.transforms import (
     along,
     axes_of,
     fft_adjoint,
+    fftn_adjoint,
     ifft_adjoint,
+    ifftn_adjoint,
     resized,
     trigonometric_adjoint,
 )
@@ -19,7 +21,7 @@ ArrayLike = Numeric | list | tuple
 rule.constant(fp.next_fast_len)
 
 
-def declare(f, many, two, each):
+def declare(f, many, two, each, along_all):
     """Declare a complex transform along one axis, many, and two."""
 
     @rule.linear(f)
@@ -28,19 +30,15 @@ def declare(f, many, two, each):
 
     @rule.linear(many)
     def _(dy, x: ArrayLike, shape=None, axes=None, overwrite_x=False):
-        for axis, length, _ in axes_of(x, shape, axes):
-            dy = each(np.asarray(dy), length, axis, None)
-        return dy
+        return along_all(np.asarray(dy), axes_of(x, shape, axes), None)
 
     @rule.linear(two)
     def _(dy, x: ArrayLike, shape=None, axes=(-2, -1), overwrite_x=False):
-        for axis, length, _ in axes_of(x, shape, axes):
-            dy = each(np.asarray(dy), length, axis, None)
-        return dy
+        return along_all(np.asarray(dy), axes_of(x, shape, axes), None)
 
 
-declare(fp.fft, fp.fftn, fp.fft2, fft_adjoint)
-declare(fp.ifft, fp.ifftn, fp.ifft2, ifft_adjoint)
+declare(fp.fft, fp.fftn, fp.fft2, fft_adjoint, fftn_adjoint)
+declare(fp.ifft, fp.ifftn, fp.ifft2, ifft_adjoint, ifftn_adjoint)
 
 
 def squares(dy, axis):
@@ -71,16 +69,15 @@ def declare_trigonometric(f, many, is_sine, inverse):
         kind, norm, choice = settled(type, norm, None, inverse and norm is not None)
         kind = settled(type, None, None, inverse)[0]
         dy = np.asarray(dy)
-        return trigonometric_adjoint(dy, is_sine, kind, np.shape(x)[axis], axis, norm, choice)
+        axes = [(axis, np.shape(x)[axis], dy.shape[axis])]
+        return trigonometric_adjoint(dy, is_sine, kind, axes, norm, choice)
 
     @rule.linear(many)
     def _(dy, x: ArrayLike, type=2, shape=None, axes=None, norm=None, overwrite_x=False):
         kind, norm, choice = settled(type, norm, None, inverse and norm is not None)
         kind = settled(type, None, None, inverse)[0]
-        for axis, length, _ in axes_of(x, shape, axes):
-            dy = np.asarray(dy)
-            dy = trigonometric_adjoint(dy, is_sine, kind, length, axis, norm, choice)
-        return dy
+        axes = axes_of(x, shape, axes)
+        return trigonometric_adjoint(np.asarray(dy), is_sine, kind, axes, norm, choice)
 
 
 declare_trigonometric(fp.dct, fp.dctn, False, False)
