@@ -56,18 +56,43 @@ def append_item(builder: Builder, x: Value, item: Value) -> Value:
     if builder.homes.get(x, builder.out) is not builder.out and may_be_of_any_length(builder, item):
         _lists.from_items(builder, x)
         return builder.append(x, item)
-    if builder.homes.get(x) is not builder.out:
-        raise Unsound.WRITES_ELSEWHERE(
-            "it appends to a list that it has not made in the same block"
-        )
-    assert x.items is not None
-    builder.changing(x)
-    if holds(item, x, objects=False):
-        raise NotSupported.CONTAINER("a list is reached from its own items")
-    x.items.append(item)
-    x.sample.append(item.sample)
-    x.active = x.active or item.active
+    change_items(builder, x, "append", [item])
     return constant(None)
+
+
+CHANGING = {
+    "append": (1,), "pop": (0, 1), "insert": (2,), "extend": (1,), "clear": (0,), "reverse": (0,)
+}  # fmt: skip
+"""Methods of lists that change them, and how many arguments they take."""
+
+
+def change_items(builder: Builder, x: Value, name: str, xs: list[Value]) -> Value:
+    """Write a method of a list whose items are known one by one, and return what it gives."""
+    if x in builder.walked:
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list that it walks over")
+    if builder.homes.get(x) is not builder.out:
+        raise Unsound.WRITES_ELSEWHERE("it changes a list that it has not made in the same block")
+    places = xs[:1] if name in ("pop", "insert") else []
+    if not all(at.is_constant and type(at.sample) is int for at in places):
+        raise NotSupported.LIST_OPERATION("it changes a place of a list that is not known")
+    added = xs[len(places) :]
+    if name == "extend":
+        if type(xs[0].sample) not in (tuple, list) or xs[0].items is None:
+            raise NotSupported.UNKNOWN_LENGTH("a list is extended by something of unknown length")
+        added = [*xs[0].items]
+    if any(item in builder.iterators for item in (*xs, *added)):
+        raise Unsound.ITERATOR("it makes a list of iterators, which can be walked over only once")
+    if any(holds(item, x, objects=False) for item in added):
+        raise NotSupported.CONTAINER("a list is reached from its own items")
+    builder.changing(x)
+    given = [added] if name == "extend" else added
+    try:
+        taken = getattr(x.items, name)(*[at.sample for at in places], *given)
+    except IndexError:
+        raise Unsound.RAISES("it takes an item that does not exist").always(IndexError) from None
+    x.sample[:] = [item.sample for item in x.items or []]
+    x.active = x.active or any(item.active for item in added)
+    return taken if name == "pop" else constant(None)
 
 
 def may_be_of_any_length(builder: Builder, item: Value) -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rulescore.faults import an
+from zygote_lite._specialize.infer.builds import CHANGING, change_items
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
@@ -65,6 +66,9 @@ def method_call(
         return _taken.method_of_iterator(builder, owner, f.name, xs, kws)
     if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
         return builder.append(owner, xs[0])
+    is_structure = type(owner.sample) is list and owner.items is not None
+    if is_structure and len(xs) in CHANGING.get(f.name, ()) and not kws:
+        return change_items(builder, owner, f.name, xs)
     if _sets.is_set(owner) and not kws:
         return _sets.method_of_set(builder, owner, f.name, xs)
     if is_lookup(owner) and not kws:
