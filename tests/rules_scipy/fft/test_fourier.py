@@ -18,5 +18,5 @@ def test_the_adjoint_along_several_axes_is_one_transform(name, monkeypatch):
     x = np.cos(np.arange(24.0)).reshape(2, 3, 4)
     y, back = rrule(getattr(fft, name), x)
     for one in ("fft", "ifft", "idct", "idst"):
-        monkeypatch.delattr(fft, one)
+        monkeypatch.setattr(fft, one, None)
     assert np.vdot(y, y).real == pytest.approx(np.vdot(back(y)[1], x), rel=1e-12)
