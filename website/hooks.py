@@ -56,6 +56,7 @@ def example_page(name):
     drawn = f"![What the script draws](../pictures/{name}.png)\n"
     return "\n".join(
         [
+            "---\nhide: [toc]\n---\n",  # there is room for lines of 100 columns
             f"# {title_of(name)}",
             f"\n{title}\n{rest}\n",
             drawn if picture_of(name).exists() else "",
