@@ -15,7 +15,6 @@ import collections
 import copy
 import importlib.util
 import itertools
-import multiprocessing
 import os
 import random
 import sys
@@ -23,7 +22,6 @@ import tempfile
 import time
 import traceback
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +30,7 @@ from tests.zygote_lite.checks.comparing import assert_same
 from tests.zygote_lite.checks.finite_differences import slope
 from tests.zygote_lite.fuzz import definitions
 from tests.zygote_lite.fuzz.generate.classes import Author
+from tests.zygote_lite.fuzz.parts import in_parts
 from zygote_lite import DifferentiationError, gradient, pullback, testing
 
 HEADER = """from collections import deque
@@ -286,18 +285,12 @@ def run(count, start=0, shrink=True, most=10):
 def run_parts(count, start=0, size=250):
     """Run programs on all processors and report each part; return the wrong ones, as `run`."""
     counts, wrong = collections.Counter(), []
-    parts = [
-        (min(size, start + count - first), first) for first in range(start, start + count, size)
-    ]
-    with ProcessPoolExecutor(
-        mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=4
-    ) as pool:
-        for some, found in pool.map(run, *zip(*parts, strict=True)):
-            counts.update(some)
-            wrong.extend(found)
-            print(f"{counts.total()} of {count}: {dict(counts.most_common())}", flush=True)
-            for seed, text, verdict in found:
-                print(f"--- program {seed}\n{plain(text)}\n# inputs {inputs(seed)}\n# {verdict}\n")
+    for some, found in in_parts(run, count, start, size):
+        counts.update(some)
+        wrong.extend(found)
+        print(f"{counts.total()} of {count}: {dict(counts.most_common())}", flush=True)
+        for seed, text, verdict in found:
+            print(f"--- program {seed}\n{plain(text)}\n# inputs {inputs(seed)}\n# {verdict}\n")
     return wrong
 
 

@@ -10,11 +10,9 @@ import collections
 import contextlib
 import copy
 import io
-import multiprocessing
 import random
 import sys
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
@@ -40,6 +38,7 @@ from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
 from tests.zygote_lite.fuzz.generate import written as written_programs
+from tests.zygote_lite.fuzz.parts import in_parts
 from tests.zygote_lite.fuzz.generate import zero_dimensional as number_programs
 from zygote_lite import DifferentiationError, grad, testing
 from zygote_lite._interface.gradients import raw_value_and_gradient
@@ -297,17 +296,12 @@ def run(count, first=0):
 def run_parts(count, first=0, size=250):
     """Run programs on all processors and report each part; return the wrong ones."""
     counts, wrong, done = collections.Counter(), [], 0
-    starts = range(first, first + count, size)
-    sizes = [min(size, first + count - start) for start in starts]
-    with ProcessPoolExecutor(
-        mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=4
-    ) as pool:
-        for number, (some, found) in zip(sizes, pool.map(run, sizes, starts), strict=True):
-            counts.update(some)
-            wrong += found
-            done += number
-            print(f"{done} of {count}: {dict(counts)}, {len(wrong)} wrong", flush=True)
-            print("\n".join(found), end="", flush=True)
+    for some, found in in_parts(run, count, first, size):
+        counts.update(some)
+        wrong += found
+        done = min(done + size, count)
+        print(f"{done} of {count}: {dict(counts)}, {len(wrong)} wrong", flush=True)
+        print("\n".join(found), end="", flush=True)
     return wrong
 
 
