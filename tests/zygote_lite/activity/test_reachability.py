@@ -1,9 +1,11 @@
 """What is reached by the names of globals is looked up anew where a name was rebound."""
 
 import collections
+import contextvars
 import itertools
 import marshal
 import struct
+import threading
 import weakref
 
 import numpy as np
@@ -275,3 +277,65 @@ def test_an_iterator_over_nothing_can_be_walked():
     empty = np.vectorize(lambda v: 2.0 * v, otypes=[float])
     with recorded_only():
         assert gradient(lambda x: x + np.sum(empty(np.zeros(0))), 3.0) == (1.0,)
+
+
+NODE = Box()
+NODE.value = 1.0
+BY_NODE = {NODE: 2.0}
+ORDERED_NODES = collections.OrderedDict({(NODE, 0): 2.0})
+WEAK_NODES = weakref.WeakKeyDictionary({NODE: 2.0})
+WEAK_SET = weakref.WeakSet([NODE])
+WEAKLY_NAMED = weakref.WeakValueDictionary({"a": NODE})
+REFERENCE = weakref.ref(NODE)
+VARIABLE = contextvars.ContextVar("variable", default=NODE)
+LOCAL = threading.local()
+LOCAL.node = NODE
+CAUSED = ValueError("caused")
+CAUSED.__cause__ = KeyError(NODE)
+
+HOLDERS = {
+    "keys of a dict": lambda: sum([node.value for node in BY_NODE]),
+    "tuples as keys": lambda: sum([node.value for node, _ in ORDERED_NODES]),
+    "weak keys": lambda: sum([node.value for node in WEAK_NODES]),
+    "a weak set": lambda: sum([node.value for node in WEAK_SET]),
+    "weak values": lambda: WEAKLY_NAMED["a"].value,
+    "a weak reference": lambda: REFERENCE().value,
+    "a context variable": lambda: VARIABLE.get().value,
+    "variables of a thread": lambda: LOCAL.node.value,
+    "the cause of an error": lambda: CAUSED.__cause__.args[0].value,
+}
+
+
+@pytest.mark.parametrize("read", HOLDERS.values(), ids=HOLDERS)
+def test_what_a_helper_reads_is_found_whatever_holds_it(read):
+    def f(x):
+        NODE.value = x
+        return x * read()
+
+    for _ in range(4):
+        assert gradient(f, 3.0) == (6.0,)
+
+
+class Meta(type):
+    scale = 1.0
+
+
+class OfMeta(metaclass=Meta):
+    pass
+
+
+def read_through_class():
+    return OfMeta.scale
+
+
+def test_an_attribute_of_a_metaclass_is_read_through_its_class():
+    def f(x, read):
+        Meta.scale = x
+        return x * read()
+
+    try:
+        for read in (lambda: OfMeta.scale, read_through_class):
+            for _ in range(4):
+                assert gradient(f, 3.0, read)[0] == 6.0
+    finally:
+        Meta.scale = 1.0

@@ -1,6 +1,7 @@
 """User code that C calls unasked, and that changes what a gradient depends on: right or refused."""
 
 import bisect
+import collections
 import dataclasses
 import functools
 import io
@@ -102,6 +103,17 @@ def loop():
         pass
 
 
+OUTSIDE = Busy()
+OF_OBJECTS = np.array([OUTSIDE], object)
+FROM_PYTHON = np.frompyfunc(lambda x: doubled() * x, 1, 1)
+BUSY_VALUES = {0: OUTSIDE}
+
+
+def branch_on_what_is_outside():
+    if OUTSIDE:
+        pass
+
+
 CALLS = {
     "in": lambda: 3 in [Busy()],
     "not in": lambda: 3 not in (Busy(),),
@@ -152,6 +164,11 @@ CALLS = {
     "a metaclass": Made,
     "__class_getitem__": lambda: Keyed[0],
     "floor": lambda: math.floor(operator.index(Busy())),
+    "if": branch_on_what_is_outside,
+    "an array of objects": lambda: OF_OBJECTS == 1,
+    "frompyfunc": lambda: FROM_PYTHON(2.0),
+    "values of a dict": lambda: 3 in BUSY_VALUES.values(),
+    "an item of a deque": lambda: 3 in collections.deque([OUTSIDE]),
 }
 
 
@@ -492,3 +509,56 @@ def test_functions_in_c_are_not_given_objects_whose_methods_change_what_is_activ
 
     with pytest.raises(DifferentiationError, match=r"ldexp.*may call .*Counting\.__index__"):
         gradient(f, 2.0)
+
+
+class KeyWithAList:
+    """A key that is equal to all others, and whose list grows by a factor where it is compared."""
+
+    def __init__(self):
+        self.held = [1.0]
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        self.held[0] = self.held[0] * 3
+        return True
+
+
+LOOK_UPS = {
+    "[]": lambda entries, keys, key: entries[key],
+    "get": lambda entries, keys, key: entries.get(key),
+    "update": lambda entries, keys, key: entries.update({key: 3.0}),
+    "|": lambda entries, keys, key: keys | {key},
+    "&": lambda entries, keys, key: keys & {key},
+    "isdisjoint": lambda entries, keys, key: keys.isdisjoint({key}),
+    "keys": lambda entries, keys, key: entries.keys() - {key: 2.0}.keys(),
+    "in": lambda entries, keys, key: key in entries,
+    "in a set": lambda entries, keys, key: key in keys,
+    "add": lambda entries, keys, key: keys.add(key),
+}
+
+
+@pytest.mark.parametrize("look_up", LOOK_UPS.values(), ids=LOOK_UPS)
+def test_a_key_that_others_are_compared_to_is_followed_or_refused(look_up):
+    held, key = KeyWithAList(), KeyWithAList()
+    entries, keys = {held: 2.0}, {held}
+
+    def f(x):
+        held.held = [x]
+        look_up(entries, keys, key)
+        return held.held[0]
+
+    factor = f(1.0)
+    assert factor == 3.0
+    assert gradient_or_refusal(f) in (None, factor)
+
+
+def test_a_function_that_numpy_calls_reads_what_is_differentiated():
+    scaled = np.frompyfunc(lambda x: HELD[0] * x, 1, 1)
+
+    def f(x):
+        HELD[0] = x
+        return float(scaled(2.0))
+
+    assert gradient_or_refusal(f) is None

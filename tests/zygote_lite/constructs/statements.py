@@ -648,6 +648,25 @@ def match_literals(kind, x):
     return y * x
 
 
+class Drawing:
+    """An object whose attribute is another at each time that it is read."""
+
+    def __init__(self):
+        self.count = 0
+
+    @property
+    def drawn(self):
+        self.count += 1
+        return float(self.count)
+
+
+@works("`match`: an attribute is read once", (0.5,))
+def match_reads_once(x):
+    match Drawing():
+        case Drawing(drawn=y):
+            return x * y
+
+
 @works("`match`: sequences, stars, mappings, or", ([0.5, 0.6, 0.7],), ([0.5],), ({"w": 0.5},))
 def match_structures(p):
     match p:

@@ -88,7 +88,10 @@ def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
 
 def _is_class_active(active: dict[int, Any], x: Any) -> bool:
     cls = x if isinstance(x, type) else type(x)
-    return bool(cls.__flags__ & HEAPTYPE) and any(id(base) in active for base in cls.__mro__)
+    if not cls.__flags__ & HEAPTYPE:
+        return False
+    is_of_metaclass = cls is x and type(x) is not type and _is_class_active(active, type(x))
+    return is_of_metaclass or any(id(base) in active for base in cls.__mro__)
 
 
 def text_pullback(y: Any, count: int) -> TextPullback:

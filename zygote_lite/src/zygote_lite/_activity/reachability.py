@@ -5,6 +5,8 @@ the names in the functions and classes that these stand for, and so on. The name
 code once; what they stand for may change at any time, so it is looked up each time.
 """
 
+import contextlib
+import contextvars
 import functools
 import gc
 import os
@@ -154,6 +156,14 @@ def referents(x: Any) -> list[Any]:
     """Return what an object written in C refers to, as far as it tells."""
     if type(x) in weakref.ProxyTypes:
         return [referent(x)]
+    if issubclass(type(x), weakref.ref):
+        return [weakref.ref.__call__(x)]
+    if isinstance(x, contextvars.ContextVar):
+        with contextlib.suppress(LookupError):
+            return [x.get()]
+        return []
+    if isinstance(x, contextvars.Context):
+        return [*x.values()]
     if isinstance(x, np.nditer):
         return [*x.operands]
     if isinstance(x, memoryview):
@@ -180,6 +190,8 @@ def held_and_named(f: Any, by_name: bool = True) -> tuple[list[Any], list[Any]]:
     """Return what a function holds itself, and what it can reach by the names of globals."""
     if isinstance(f, types.MethodType):
         return [f.__self__, f.__func__], []
+    if isinstance(f, np.ufunc):
+        return gc.get_referents(f), []  # what `np.frompyfunc` made it of
     if not isinstance(f, types.FunctionType):
         owner = getattr(f, "__self__", None)
         return [] if owner is None else [owner], []

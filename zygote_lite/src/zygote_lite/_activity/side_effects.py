@@ -9,6 +9,7 @@ Its Python equivalent is recorded instead; if there is none, the call is refused
 import builtins
 import dis
 import functools
+import gc
 import inspect
 import operator
 import types
@@ -35,6 +36,7 @@ from zygote_lite._ir.places import is_library
 from zygote_lite._ir.traits import (
     BY_ID,
     HARMLESS_METHODS,
+    HASH,
     NO_TRAITS,
     SPECIAL_METHODS,
     SPREAD,
@@ -49,6 +51,13 @@ _KEYED = {id(f) for f in (
     operator.contains, dict.get, dict.pop, dict.setdefault, dict.__contains__, set.__contains__,
     set.add, set.discard, set.remove,
 )}  # fmt: skip
+_ALSO_OF_SETS = {id(f) for f in (
+    operator.or_, operator.and_, operator.xor, operator.sub, operator.ior, operator.iand,
+    operator.ixor, operator.isub,
+)}  # fmt: skip
+_NO_ENTRIES: dict[Any, Any] = {}
+_VIEWS_OF_DICTS: Any = (type(_NO_ENTRIES.values()), type(_NO_ENTRIES.items()))
+_HASHING: Any = (dict, set, frozenset, type(_NO_ENTRIES.keys()), type(_NO_ENTRIES.items()))
 _plain: set[type] = {float, int, complex, bool, str, bytes, type(None), np.ndarray, np.float64,
                      slice, type, types.FunctionType, types.BuiltinFunctionType}  # fmt: skip
 _PYTHON_CALLABLES = (types.FunctionType, types.MethodType, type, functools.partial)
@@ -60,17 +69,28 @@ def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of user classes that `f`, written in C, may call and that may write."""
     known = BY_ID.get(id(f), NO_TRAITS)
     names, deep = known.calls, known.calls_within
+    if id(f) in _ALSO_OF_SETS and all(isinstance(x, _HASHING) for x in xs):
+        return _hooks_of([[*x] for x in xs], True, HASH)
     if names is None:
         return []
     if id(f) in _INDEXED:
         return _hooks_of_index(names, *xs)
-    if (_plain if deep else _plain_or_containers).issuperset(map(type, xs)):
+    if _are_plain(xs) if deep else _plain_or_containers.issuperset(map(type, xs)):
         return []
     if id(f) in _KEYED:
         x, *keys = xs
         if isinstance(x, dict | set | frozenset):  # what else it holds is not looked at
-            return _hooks_of((x,), False, names) + _hooks_of(keys, deep, names)
+            return _hooks_of((x,), False, names) + _hooks_of_keys(x, keys, names)
     return _hooks_of(xs, deep, names)
+
+
+def _hooks_of_keys(x: Any, keys: Iterable[Any], names: frozenset[str]) -> list[Hook]:
+    """Return the hooks of keys that are looked up, and of the keys that these may be compared to.
+
+    Keys without hooks are not compared to all others: a look-up would take as long as a search.
+    """
+    found = _hooks_of(keys, True, names)
+    return found + _hooks_of([[*x]], True, names) if found else found
 
 
 def _hooks_of_index(names: frozenset[str], x: Any, index: Any, *value: Any) -> list[Hook]:
@@ -82,6 +102,8 @@ def _hooks_of_index(names: frozenset[str], x: Any, index: Any, *value: Any) -> l
     found: list[Hook] = []
     if not _plain_or_containers.issuperset(map(type, (x, *parts, *value))):
         found = _hooks_of((x, *parts, *value), False, names)
+        if found and isinstance(x, dict):
+            found += _hooks_of_keys(x, (index,), names)
         if value and (isinstance(x, np.ndarray) or (isinstance(x, list) and type(index) is slice)):
             found += _hooks_of(value, False, SPREAD)
     return found
@@ -96,15 +118,30 @@ def hooks_of_operands(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of operands that C or NumPy may call where a rule is applied."""
     if isinstance(f, types.FunctionType) and not is_library(f.__code__.co_filename):
         return []  # whoever declared a rule for it knows
-    known = _is_declared(f) or _plain.issuperset(map(type, xs))
+    known = _is_declared(f) or _are_plain(xs)
     return [] if known else _hooks_of(xs, deep=True, names=SPREAD)
 
 
 def unknown_hooks(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of operands that a function written in C may call, whichever they are."""
-    if _is_declared(f) or isinstance(f, _PYTHON_CALLABLES) or _plain.issuperset(map(type, xs)):
+    if _is_declared(f) or isinstance(f, _PYTHON_CALLABLES):
         return []
-    return _hooks_of(xs, deep=True, names=SPECIAL_METHODS)
+    if isinstance(f, np.ufunc):
+        return callbacks(gc.get_referents(f))  # what `np.frompyfunc` made it of
+    if _are_plain(xs):
+        return []
+    found = _hooks_of(xs, deep=True, names=SPECIAL_METHODS)
+    held = getattr(f, "__self__", None) if found else None
+    return found + _hooks_of([[*held]], True, HASH) if isinstance(held, _HASHING) else found
+
+
+def _are_plain(xs: Iterable[Any]) -> bool:
+    """Return whether none of some values is, or holds, an object with methods."""
+    return _plain.issuperset(map(type, xs)) and not any(map(_holds_objects, xs))
+
+
+def _holds_objects(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype.hasobject
 
 
 def callbacks(xs: Iterable[Any]) -> list[Hook]:
@@ -127,6 +164,8 @@ def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook
     while stack:
         x = stack.pop()
         kind: type = type(x)
+        if deep and (_holds_objects(x) or kind in _VIEWS_OF_DICTS):
+            stack += x.ravel().tolist() if kind is np.ndarray else [*x]
         if kind in _plain or id(x) in seen:
             continue
         seen.add(id(x))
@@ -182,7 +221,7 @@ def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
 def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
     by_rule = is_foreign(kind) or is_known_by_rule(kind)  # arrays are for the rules
     hooks = () if by_rule else _own_hooks(kind)
-    if not hooks and not kind.__flags__ & HEAPTYPE:
+    if not hooks and not kind.__flags__ & HEAPTYPE and kind_of_type(kind) < TUPLE:
         _plain.add(kind)
         _plain_or_containers.add(kind)
     return [(name, f) for name, f in hooks if may_write(f, kind)]

@@ -6,7 +6,9 @@ all that they reach is walked. What was found to reach nothing active is remembe
 
 import functools
 import re
+import threading
 import types
+import weakref
 from collections.abc import Iterator
 from itertools import islice
 from numbers import Number
@@ -347,4 +349,12 @@ def _put_items(x: Any, kind: int, stack: list[Any], room: int) -> None:
     elif isinstance(x, functools._lru_cache_wrapper):
         stack += referents(x)
     else:
+        if kind == DICT:  # whose keys are objects that hold something, too
+            stack += [y for y in islice(dict.__iter__(x), room) if type(y) not in _NUMBERS]
+        elif issubclass(type(x), weakref.ref):
+            stack += referents(x)
+        elif issubclass(type(x), BaseException):
+            stack += [x.__cause__, x.__context__]
+        elif issubclass(type(x), threading.local):
+            stack += threading.local.__getattribute__(x, "__dict__").values()
         stack += [value for _, value in islice(entries_of(x), room)]

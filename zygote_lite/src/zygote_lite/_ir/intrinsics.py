@@ -237,8 +237,8 @@ def matches_sequence(x: Any, count: int, star: int | None) -> bool:
 
 
 def matches_class(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> bool:
-    """Return whether `x` is an instance with the attributes that a pattern asks for."""
-    return isinstance(x, cls) and all(hasattr(x, n) for n in _attributes_in_pattern(cls, spec))
+    """Return whether `x` is an instance; which attributes a pattern asks for is not looked at."""
+    return isinstance(x, cls)
 
 
 def _attributes_in_pattern(cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[str, ...]:
@@ -248,25 +248,32 @@ def _attributes_in_pattern(cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple
     return (*getattr(cls, "__match_args__", ())[:count], *names)
 
 
-def class_parts(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[Any, ...]:
-    """Return the attributes that a class pattern looks at."""
+def class_parts(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[Any, ...] | None:
+    """Return the attributes that a class pattern looks at, each read once; `None` if one lacks."""
     names = _attributes_in_pattern(cls, spec)
     if len(names) < spec[0] + len(spec[1]):
         return (x,)
-    return tuple([getattr(x, name) for name in names])
+    try:
+        return tuple([getattr(x, name) for name in names])
+    except AttributeError:
+        return None
 
 
 def matches_mapping(x: Any, keys: tuple[Any, ...]) -> bool:
-    """Return whether `x` is a mapping with the keys that a pattern asks for."""
+    """Return whether `x` is a mapping; which keys a pattern asks for is not looked at."""
     match x:
         case {}:
-            return all(key in x for key in keys)
+            return True
     return False
 
 
-def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the values that a mapping pattern looks at."""
-    return tuple([x[key] for key in keys])
+_MISSING = object()
+
+
+def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Return the values that a mapping pattern looks at, each read once; `None` if one lacks."""
+    parts = tuple([x.get(key, _MISSING) for key in keys])
+    return None if any(part is _MISSING for part in parts) else parts
 
 
 def mapping_rest(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:

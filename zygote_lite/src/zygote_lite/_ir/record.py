@@ -156,7 +156,7 @@ class _Recorder:
 
     def truth(self, origin: ast.AST, test: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
         """Return an atom for the truth of a value, whose class may have a say in it."""
-        if not isinstance(test, ir.Name) or _is_compared(test, out):
+        if isinstance(test, ir.Const) or _is_compared(test, out):
             return test
         value = self.function.fresh("truth")
         out.append(self.call(origin, "operator.truth", [test], [self.node(test)], value))

@@ -219,7 +219,7 @@ def is_elementwise(f: Any) -> bool:
 
 COMPARING = frozenset(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"))
 _ITERATE = frozenset(("__iter__", "__next__", "__len__", "__length_hint__", "__getitem__"))
-_HASH = frozenset(("__hash__", "__eq__"))
+HASH = frozenset(("__hash__", "__eq__"))
 _TEXT = frozenset(("__str__", "__repr__", "__format__", "write", "flush"))
 _NUMBER = frozenset(("__index__", "__int__", "__float__", "__complex__", "__bool__", "__len__",
                     "__trunc__", "__round__", "__floor__", "__ceil__", "__array__"))  # fmt: skip
@@ -228,7 +228,7 @@ _ATTRIBUTE = frozenset(("__getattr__", "__getattribute__"))
 SPREAD = _ITERATE | _NUMBER
 """Methods that NumPy calls to spread a value over an array."""
 SPECIAL_METHODS = frozenset((
-    *_ATTRIBUTE, *COMPARING, *_ITERATE, *_HASH, *_TEXT, *_NUMBER, *_CLASS,
+    *_ATTRIBUTE, *COMPARING, *_ITERATE, *HASH, *_TEXT, *_NUMBER, *_CLASS,
     "__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__",
 ))  # fmt: skip
 """All that is called unasked."""
@@ -241,16 +241,20 @@ declare(
 declare(sorted, min, max, list.sort, *_RICH, calls=COMPARING | _ITERATE, calls_within=True)
 declare(
     set, frozenset, dict, dict.update, set.update, set.union, set.intersection, set.difference,
-    build_set, join_set, join_dict, matches_mapping, calls=_HASH | _ITERATE, calls_within=True,
+    set.symmetric_difference, set.intersection_update, set.difference_update,
+    set.symmetric_difference_update, set.isdisjoint, set.issubset, set.issuperset,
+    frozenset.union, frozenset.intersection, frozenset.difference, frozenset.symmetric_difference,
+    frozenset.isdisjoint, frozenset.issubset, frozenset.issuperset, frozenset.__contains__,
+    build_set, join_set, join_dict, matches_mapping, calls=HASH | _ITERATE, calls_within=True,
 )  # fmt: skip
 declare(
     hash, build_dict, set.add, set.discard, set.remove, set.__contains__, dict.__contains__,
-    dict.get, dict.pop, dict.setdefault, calls=_HASH, calls_within=True,
+    dict.get, dict.pop, dict.setdefault, calls=HASH, calls_within=True,
 )  # fmt: skip
 declare(
     operator.getitem, operator.setitem, dict.__getitem__, dict.__setitem__, list.__getitem__,
     list.__setitem__, list.pop, list.insert, np.ndarray.__getitem__,
-    calls=_HASH | _CLASS | {"__index__"},
+    calls=HASH | _CLASS | {"__index__"},
 )  # fmt: skip
 declare(
     str, repr, ascii, format, print, format_value, operator.mod, str.format, str.format_map,

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.classes import bind_method, may_have_methods, member_of
+from zygote_lite._activity.side_effects import hooks_called
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.operators import BINARY, IN_PLACE, REFLECTED
@@ -82,8 +84,9 @@ def _is_other(x: Any, y: Any) -> Any:
 
 
 @handlers.desugared(*_BINARY_METHODS, of=KEYS, given=True)
-def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced:
-    return f(a, b), None  # keys carry no gradient
+def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
+    is_refused = reaches_active(*hooks_called(f, (a, b)))
+    return None if is_refused else (f(a, b), None)  # keys carry no gradient
 
 
 @handlers.desugared(*_BINARY_METHODS, of=may_have_methods, given=True)

@@ -7,11 +7,14 @@ that it inherits from, and `object` last.
 import functools
 import operator
 import types
+import weakref
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.walk import reaches_active
+from zygote_lite._cotangents.kinds import TUPLE, VALUE, kind_of
 from zygote_lite._cotangents.registry import (
     BY_CODE,
     CLASS_METHODS,
@@ -85,6 +88,14 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
     if not isinstance(names[0], str):
         return tape.refuse(nodes, f, xs, {})
     return tape.call((None, nodes[1], None, *(None for _ in names[1:])), invoke, xs[0], *names)
+
+
+@handlers.callables(weakref.ref)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced | None:
+    """Return the object of a weak reference, whose cotangents are known by its address."""
+    x = f(*xs, **kws)
+    is_known = kind_of(x) not in (VALUE, TUPLE) or not reaches_active(x)
+    return (x, None) if is_known else None
 
 
 @handlers.callables(types.BuiltinFunctionType, types.MethodWrapperType)

@@ -65,6 +65,8 @@ class Patterns(Expressions):
         """Append, where the subject matched so far, the tests of its parts."""
         with self.collected() as tests:
             parts = self.call(p, None, take, [subject, *spec])
+            if take != "unpack":  # an attribute or a key may lack
+                self.call(p, matched, "operator.is_not", [parts, ir.Const(None)])
             for i, inner in enumerate(patterns):
                 part = self.temporary()
                 with self.collected() as test:

@@ -69,7 +69,8 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
         if name == "__dict__" and has_active_class(x):
             raise refused_fields(f"the class {x.__qualname__}")
         y = getattr(x, name, *default)
-        return y, _field_back(holder_of(x.__mro__, name, y), name, y, count)
+        metaclass: Any = type(x)
+        return y, _field_back(holder_of(x.__mro__ + metaclass.__mro__, name, y), name, y, count)
     if id(x) in state.held and computes_in_c(x) and name not in _OF_SHAPE:
         raise refused_holder(x)
     member = member_of(type(x), name)
