@@ -102,7 +102,7 @@ def returning_a_number():
     [
         (lambda: scalar_rule(3), "3 is not a plain function"),
         (lambda: custom_rule(len), "<built-in function len> is not a plain function"),
-        (lambda: non_differentiable(3), "3 is not callable: no rule can be for it"),
+        (lambda: non_differentiable(3), "3 is not callable: give the function"),
         (without_partials, r"`scalar_rule` takes the partial derivatives"),
         (returning_a_number, r"the rule .*f returned int: return the value and the pullback"),
         (lambda: RuleSet("mine").of_instances("a"), "'a' is not a plain function"),

@@ -32,7 +32,7 @@ BROKEN = {
     "a syntax error": ("def (", "SyntaxError: "),
     "an import error": ("import no_such_library", "ModuleNotFoundError: No module named 'no_such"),
     "an exit": ("raise SystemExit(3)", "SystemExit: 3"),
-    "no hook": ("x = 1", "RuleError: it implements no hook `rulescore_rules`"),
+    "no hook": ("x = 1", "RuleError: it implements no hook: define `rulescore_rules`"),
     "an unmarked hook": ("def rulescore_rules(): return []", "RuleError: it implements no hook"),
     "another hook": (
         "from rulescore import hookimpl\n@hookimpl\ndef rulescore_rule(): return []",
@@ -48,11 +48,11 @@ BROKEN = {
     ),
     "a hook that returns nothing": (
         "from rulescore import hookimpl\n@hookimpl\ndef rulescore_rules(): pass",
-        "RuleError: its hook returned None where a list of RuleSet was due",
+        "RuleError: its hook returned NoneType: return a list of RuleSet",
     ),
     "a hook that returns no rule sets": (
         "from rulescore import hookimpl\n@hookimpl\ndef rulescore_rules(): return [3]",
-        "RuleError: its hook returned 3 where a RuleSet was due",
+        "RuleError: its hook returned int in its list: return RuleSets, or Sections",
     ),
     "an unfaithful rule": (
         "import math\nfrom rulescore import RuleSet\n"
@@ -164,7 +164,7 @@ def test_a_clash_of_two_plugins_is_one_warning_and_calls_of_that_function_raise(
     warned = [line for line in done.stderr.splitlines() if "UserWarning" in line]
     assert len(warned) == 1
     assert "the rules of one and two clash, and calls of these functions raise" in warned[0]
-    assert "; and for operator.pos(Numeric); RULESCORE_DISABLE=one" in warned[0]
+    assert "; and for operator.pos(Numeric); choose one: RULESCORE_DISABLE=one" in warned[0]
     assert "neg" not in warned[0]
     strict = python(code.replace("range(2)", "range(1)"), RULESCORE_STRICT="1")
     assert strict.stdout.startswith("RuleError the rules of one and two clash")

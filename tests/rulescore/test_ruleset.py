@@ -106,21 +106,21 @@ def halved(x):
 
 
 REFUSED = [
-    (lambda rule: rule.scalar(halved)(0.5), "0.5 is not a plain function: `rule.scalar"),
+    (lambda rule: rule.scalar(halved)(0.5), "0.5 is not a plain function: give `rule.scalar"),
     (lambda rule: rule.scalar(halved)(lambda x, y: (0.5, 0.0)), "takes 2 arguments, .* 1 by posi"),
     (lambda rule: rule(halved)(lambda x, y: x), "halved takes 2 arguments, .* takes 1 by position"),
     (lambda rule: rule(3.0)(lambda x: x), "3.0 is not callable"),
     (lambda rule: rule.constant("f"), "'f' is not callable"),
-    (lambda rule: rule()(lambda x: x), "name the function"),
-    (lambda rule: rule.scalar()(lambda x: x), "name the function"),
-    (lambda rule: rule.scalar(np.exp)(lambda x, y: 1.0), "numpy.exp has 1 inputs and 1 outputs"),
-    (lambda rule: rule.scalar(np.frexp)(lambda x: 1.0), "has 1 inputs and 2 outputs"),
+    (lambda rule: rule()(lambda x: x), "name it first"),
+    (lambda rule: rule.scalar()(lambda x: x), "name it first"),
+    (lambda rule: rule.scalar(np.exp)(lambda x, y: 1.0), "numpy.exp has 1 input and 1 output, "),
+    (lambda rule: rule.scalar(np.frexp)(lambda x: 1.0), "has 1 input and 2 outputs"),
     (lambda rule: rule.scalar(np.exp)(lambda x, y=1: 1.0), "take the inputs one by one"),
     (lambda rule: rule.scalar(np.exp)(lambda *x: 1.0), "take the inputs one by one"),
     (lambda rule: rule.scalar(np.sin)(np.cos), "is not a plain function"),
     (lambda rule: rule(np.sin)(functools.partial(max, 1)), "is not a plain function"),
-    (lambda rule: rule.of_instances(lambda x: x), "annotate the first parameter"),
-    (lambda rule: rule.of_instances(lambda: 1), "annotate the first parameter"),
+    (lambda rule: rule.of_instances(lambda x: x), "annotate its first parameter"),
+    (lambda rule: rule.of_instances(lambda: 1), "annotate its first parameter"),
 ]
 
 
@@ -137,7 +137,7 @@ def test_objects_that_cannot_be_called_have_no_rule_of_instances():
     def body(x: Silent):
         raise AssertionError
 
-    with pytest.raises(RuleError, match="the class of the callable object"):
+    with pytest.raises(RuleError, match="a class of callable objects: annotate"):
         RuleSet("mine").of_instances(body)
 
 
@@ -412,7 +412,9 @@ def test_functions_made_on_the_line_of_their_declaration_have_rules(rule, tmp_pa
 def test_a_rule_without_the_function_that_it_is_for_is_refused():
     """`@rule` alone took the body for the function, and declared nothing."""
     rule = RuleSet("bare")
-    with pytest.raises(RuleError, match=r"test_ruleset.py:\d+: a rule is declared by `@rule\(f\)`"):
+    with pytest.raises(
+        RuleError, match=r"test_ruleset.py:\d+: `@rule` is given .*: write `@rule\(f\)`"
+    ):
 
         @rule
         def _(x: float):

@@ -128,7 +128,7 @@ def test_a_library_that_is_just_being_imported_is_waited_for(lazy, python, tmp_p
 
 BROKEN = {
     "raise ValueError('no')": "ValueError: no",
-    "rule = 3": "RuleError: lazy_one names no RuleSet, but 3",
+    "rule = 3": "RuleError: lazy_one names no RuleSet, but int: name one",
     "x = 1": "RuleError: lazy_one names no RuleSet, but None",
     "import rulescore\nrule = rulescore.RuleSet('lazy')\nrule(len)": "RuleError: rule set lazy, ",
 }

@@ -113,7 +113,7 @@ def test_a_name_that_nobody_has_is_refused(new_ruleset):
     ruleset = new_ruleset("mine")
     with pytest.raises(RuleError, match=r"mine: there is no .* named rules_bsae to override"):
         ruleset.register(override="rules_bsae")
-    with pytest.raises(RuleError, match=r"there are: .*rules_base"):
+    with pytest.raises(RuleError, match=r"name one of: .*rules_base"):
         ruleset.register(override="mine_too")
     ruleset.register(override=("rules_base", "rules_nnlib"))
 

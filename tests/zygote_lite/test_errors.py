@@ -1,11 +1,13 @@
 """Each kind of error has a code, and a page whose example provokes it."""
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
 import zygote_lite
+from rulescore._errors import Fault as FaultOfRules
 from rulescore.faults import an
 from tests.zygote_lite.checks.pages import are_users_frames, run, shown
 from zygote_lite.__main__ import command
@@ -63,6 +65,66 @@ def test_codes_are_listed_and_pages_printed(capsys):
     assert capsys.readouterr().out == Fault.NO_SOURCE.page
     assert command(["error", "ZL999"]) == 2
     assert capsys.readouterr().err == "there is no error ZL999: the codes go up to ZL042\n"
+
+
+ADVICE = {  # names of what holds advice where a message ends with it
+    *("instead", "hint", "almost", "advice", "declaring", "hint_on_library", "_advice_on_options"),
+    *("_own_rule", "_for_another_value", "_MEND", "refused_view", "way_to_choose", "refusal"),
+    *("told", "text", "why", "wanted"),  # put together before, where this is seen, too
+}
+DO = re.compile(
+    r"[:;.,(?] (?:and |or |it )?(?:add|annotate|assign|build|call|check|choose|close|compute"
+    r"|convert|count|declare|define|differentiate|do|draw|export|give|hand|install|keep|leave|let|make|mend"
+    r"|name|move|pass|put|read|reload|remove|return|run|send|set|start|take|turn|use|write)\b"
+)
+
+
+WITH_ERROR = {"checking.py", "refusals.py", "ruleset.py"}
+
+
+def text_of(node):
+    """Return the text of a message, with that of the constants in its fields."""
+    return "".join(x.value for x in ast.walk(node) if isinstance(x, ast.Constant) and is_text(x))
+
+
+def is_text(node):
+    return isinstance(node.value, str)
+
+
+def messages(path):
+    """Yield the messages of a module, each with its line: of errors of ours, and put together."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Call) and node.args:
+            called = ast.unparse(node.func)
+            if re.search(r"\bFault\.[A-Z_]+\)?$", called):
+                yield node.lineno, node.args[0]
+            elif called in ("self.error", "self._refuse.error") and path.name in WITH_ERROR:
+                yield node.lineno, node.args[-1]
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.JoinedStr | ast.BinOp):
+            if ast.unparse(node.targets[0]) == "told":
+                yield node.lineno, node.value
+
+
+@pytest.mark.parametrize("package", ["rulescore", "zygote_lite"])
+def test_every_message_says_what_to_do(package):
+    seen, without = 0, []
+    for path in sorted((REPOSITORY / package / "src").rglob("*.py")):
+        if {"testing", "_command"} & {*path.parts}:
+            continue  # whose texts are reports
+        for line, message in messages(path):
+            seen += 1
+            names = {x.id for x in ast.walk(message) if isinstance(x, ast.Name)}
+            names |= {x.attr for x in ast.walk(message) if isinstance(x, ast.Attribute)}
+            if not DO.search(text_of(message)) and not names & ADVICE:
+                without.append(f"{path.name}:{line}: {ast.unparse(message)}")
+    assert seen > 60
+    assert without == []
+
+
+@pytest.mark.parametrize("kind", [*Fault, *FaultOfRules], ids=lambda kind: kind.code)
+def test_the_error_that_a_page_shows_says_what_to_do(kind):
+    (told,) = re.findall(r"```text\n(.*?)\n```", kind.page, re.DOTALL)
+    assert DO.search(told)
 
 
 def test_messages_have_the_article_that_a_name_asks_for():

@@ -31,7 +31,7 @@ from rulescore._plugins.loading import plugins
 from rulescore._plugins.plugin import Plugin
 from rulescore._table import find_rule, rules_of
 from rulescore._why import unbound, why
-from rulescore.faults import an, print_page
+from rulescore.faults import an, counted, print_page
 
 _WIDTH = 160  # of a table that goes to a file
 
@@ -184,7 +184,7 @@ def _title(plugin: Plugin) -> str:
 
 
 def _count(things: list[Any], name: str) -> str:
-    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
+    return counted(len(things), name)
 
 
 def _table(title: str, *columns: str) -> Table:

@@ -69,7 +69,8 @@ def refuse_unknown(names: frozenset[str], of: str) -> None:
     if unknown:
         raise Fault.OVERRIDE(
             f"rule set {of}: there is no plugin and no rule set named {', '.join(unknown)} to "
-            f"override; there are: {', '.join(sorted(known - {of})) or 'none'}"
+            f"override; name one of: "
+            f"{', '.join(sorted(known - {of})) or 'none is known'}"
         )
 
 

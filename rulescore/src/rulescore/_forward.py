@@ -13,6 +13,7 @@ from rulescore._rule import Rule, those_given
 from rulescore._scalar import push_scalar
 from rulescore._table import find_frule
 from rulescore._tangent import accumulate
+from rulescore.faults import counted
 from rulescore.watching import watched
 
 
@@ -36,8 +37,8 @@ def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any]
         dxs = tuple(tangents)[1:]
         if len(dxs) != len(xs):
             raise Fault.TANGENT(
-                f"frule is given {len(tangents)} tangents: give one for the function, then one for "
-                f"each of the {len(xs)} arguments"
+                f"frule is given {counted(len(tangents), 'tangent')}: give one for the function "
+                f"and one for each argument, {1 + len(xs)} in all"
             )
         rule = find_frule(f, *xs, **options)
         return None if rule is None else push_forward(rule, f, xs, dxs, those_given(options))
@@ -56,10 +57,10 @@ def push_forward(
         if dx is not None and not fits(dx, x):
             raise Fault.TANGENT(
                 f"argument {i + 1} of {rule.signature} is {describe(x)}, and its tangent "
-                f"{describe(dx)}"
+                f"{describe(dx)}: give one of its shape and structure"
             )
         if dx is not None and i in rule.refuses:
-            raise Fault.UNKNOWN_DERIVATIVE(rule.refusal(i))
+            raise Fault.UNKNOWN_DERIVATIVE(rule.refusal(i, "give no tangent of it"))
     if rule.kind == "forward":
         y, pushforward = _value_and_pushforward(rule, rule.body(*xs, **options))
         dy = _pushed(rule, pushforward, dxs)
@@ -75,7 +76,7 @@ def push_forward(
     except (TypeError, ValueError) as error:
         raise Fault.COTANGENT(
             f"the forward mode of {rule.signature} ({rule.place}) gave {describe(dy)} for the "
-            f"tangent of {describe(y)}"
+            f"tangent of {describe(y)}: return one of its shape and structure"
         ) from error
 
 
@@ -102,8 +103,8 @@ def _pushed(rule: Rule, pushforward: Any, dxs: tuple[Any, ...]) -> Any:
         parts, shared = parts
     if len(parts) != len(dxs):
         raise Fault.COUNT(
-            f"the pushforward of {rule.signature} ({rule.place}) has {len(parts)} parts where "
-            f"{len(dxs)} were due, one for each argument"
+            f"the pushforward of {rule.signature} ({rule.place}) has {counted(len(parts), 'part')} "
+            f"for {counted(len(dxs), 'argument')}: give one for each"
         )
     total: Any = None
     for part, dx in zip(parts, dxs, strict=True):

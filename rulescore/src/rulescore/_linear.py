@@ -24,7 +24,8 @@ def pull_linear(
         except (TypeError, ValueError) as error:
             raise Fault.COTANGENT(
                 f"the adjoint of {rule.signature} ({rule.place}) gave what is no cotangent "
-                f"of argument {i + 1}, of shape {shape_of(x)}: {error}"
+                f"of argument {i + 1}, of shape {shape_of(x)}: {error}; "
+                "return one of its shape"
             ) from error
     return tuple(found)
 

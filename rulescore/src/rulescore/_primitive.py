@@ -153,6 +153,7 @@ class Primitive:
                 raise Fault.CLASH(
                     "two of these rules are for the same types: "
                     + "; ".join(f"{rule.signature} from {rule.place}" for rule in self.rules)
+                    + "; remove one, or annotate it with another type"
                 )
             self._dispatchers[positions] = dispatcher
         return self._dispatchers[positions]
@@ -239,7 +240,7 @@ def way_to_choose(first: Registration, second: Registration) -> str:
         ways.append(f"`register(override=True)` lets the rule set {own[-1]!r} win")
     else:
         ways.append("a rule set of one's own, with `register(override=True)`, wins over both")
-    return "; ".join(ways)
+    return f"choose one: {'; '.join(ways)}"
 
 
 def _stub(positions: list[int]) -> Any:

@@ -13,6 +13,7 @@ from rulescore._errors import Fault, RuleError
 from rulescore._naming import attribute, describe, name_of, type_name
 from rulescore._origin import Origin
 from rulescore._project import fits
+from rulescore.faults import counted
 from rulescore.watching import watched
 
 _OF_UFUNCS = frozenset({"dtype", "order", "subok"})
@@ -197,10 +198,16 @@ class Rule:
         annotation = self.types[position] if position < len(self.types) else self.varargs
         return annotation is not None and annotation is not Any
 
-    def refusal(self, position: int) -> str:
-        """Return the message for a derivative that is asked for and not known."""
+    def refusal(self, position: int, instead: str = "") -> str:
+        """Return the message for a derivative that is asked for and not known.
+
+        Arguments:
+            position: that of the argument.
+            instead: what to do.
+        """
         name, reason = self.refuses[position]
-        return f"{name_of(self.function)} has no derivative by `{name}`: {reason}"
+        known = f"{name_of(self.function)} has no derivative by `{name}`: {reason}"
+        return f"{known}; {instead}, or declare a rule of your own" if instead else known
 
     @property
     def signature(self) -> str:
@@ -301,7 +308,7 @@ def refusing(reverse: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any
             for position in rule.refuses:
                 # where all are asked for, an integer is a choice, such as an order
                 if not _is_integer(xs[position]) if needed is None else needed[position + 1]:
-                    raise Fault.UNKNOWN_DERIVATIVE(rule.refusal(position))
+                    raise Fault.UNKNOWN_DERIVATIVE(rule.refusal(position, "do not ask for it"))
         return reverse(rule, saved, function, xs, dy, needed)
 
     return pull
@@ -392,7 +399,8 @@ def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:
         position -= 1
     return Fault.COTANGENT(
         f"the pullback of {rule.signature} ({rule.place}) returned a cotangent of "
-        f"{describe(dx)} for argument {position}, which is {describe(x)}"
+        f"{describe(dx)} for argument {position}, which is {describe(x)}: return one of its shape "
+        "and structure, or `None`"
     )
 
 
@@ -402,7 +410,9 @@ def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
         wanted = "return a tuple, one cotangent per argument"
         return Fault.COUNT(f"{returned} {describe(cotangents)}: {wanted}")
     number, were = len(cotangents), "were" if due != 1 else "was"
-    counted = f"{number} cotangent{'s' * (number != 1)} where {due} {were} due"
     extra = number == due + 1 and rule.kind != "instance" and cotangents[0] is None
-    why = ": give one for each argument, and none for the function itself" if extra else ""
-    return Fault.COUNT(f"{returned} {counted}{why}")
+    no_more = ", and none for the function itself" if extra else ""
+    return Fault.COUNT(
+        f"{returned} {counted(number, 'cotangent')} where {due} {were} due: return one for each "
+        f"argument{no_more}"
+    )

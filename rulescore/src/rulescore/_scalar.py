@@ -58,7 +58,8 @@ def pull_scalar(
         raise Fault.COTANGENT(
             f"the pullback of {rule.signature} ({rule.place}) failed for a cotangent of shape "
             f"{shape_of(dy)} and arguments of shapes {', '.join(str(shape_of(x)) for x in xs)}: "
-            f"{type(error).__name__}: {error}"
+            f"{type(error).__name__}: {error}; give a cotangent of the shape of the value, or "
+            "correct the partial derivatives"
         ) from error
 
 
@@ -300,7 +301,7 @@ def _wrong_number(rule: Rule, partials: Any) -> RuleError:
     due = "one partial derivative" if len(rule.types) == 1 else f"a tuple of {len(rule.types)}"
     return Fault.COUNT(
         f"the partial derivatives of {rule.signature} ({rule.place}) are {given} where {due} "
-        "was due"
+        "was due: return that"
     )
 
 

@@ -123,21 +123,25 @@ def declared(rule, pullback_of):
 
 
 WRONG = {
-    "number": (lambda p: bad(p), (0.7,), "argument 0: the gradient says 2.8, differences say 1.4"),
+    "number": (
+        lambda p: bad(p),
+        (0.7,),
+        "argument 0: the gradient is 2.8, and differences give 1.4",
+    ),
     "entry": (
         lambda s, p: s * bad(p["w"]),
         (1.0, {"b": 1.0, "w": np.array([[1.0, 2.0]])}),
-        r"argument 1, entry \['w'\]\[0, 0\]: the gradient says 4, differences say 2 \[ZL039\]$",
+        r"argument 1, entry \['w'\]\[0, 0\]: the gradient is 4, .* give 2: mend .* \[ZL039\]$",
     ),
     "object": (
         lambda m: m[0].b + bad(m[0].w),
         ([Line(np.array([0.0, 3.0]), 1.0)],),
-        r"argument 0, entry \[0\]\.w\[1\]: the gradient says 12, differences say 6 \[ZL039\]$",
+        r"argument 0, entry \[0\]\.w\[1\]: the gradient is 12, .* give 6: mend .* \[ZL039\]$",
     ),
     "large": (
         lambda x: bad(x[-3:]),
         (np.linspace(0.0, 1.0, 4000),),
-        r"argument 0, entry  ?along a random direction: the gradient says",
+        r"argument 0, entry  ?along a random direction: the gradient is",
     ),
 }
 
@@ -155,19 +159,19 @@ def test_a_wrong_rule_is_found(name, rule):
 def test_a_wrong_imaginary_part_is_found(rule):
     rule.scalar(bad)(lambda x: 3.0 * x)
     rule.register()
-    with pytest.raises(GradientCheckError, match="argument 0: the gradient says"):
+    with pytest.raises(GradientCheckError, match="argument 0: the gradient is"):
         check_gradient(lambda z: np.real(np.conj(bad(z)) * bad(z)), 1 + 2j)
 
 
 def test_a_gradient_that_is_not_finite_is_found(rule):
     declared(rule, lambda x: lambda dy: (dy * x * math.nan,))
-    with pytest.raises(GradientCheckError, match="the gradient says nan, differences say 2"):
+    with pytest.raises(GradientCheckError, match="the gradient is nan, and differences give 2"):
         check_gradient(bad, np.array([1.0]))
 
 
 def test_a_missing_gradient_is_found(rule):
     declared(rule, lambda x: lambda dy: (None,))
-    with pytest.raises(GradientCheckError, match="the gradient says 0, differences say 2"):
+    with pytest.raises(GradientCheckError, match="the gradient is 0, and differences give 2"):
         check_gradient(bad, 1.0)
 
 
@@ -176,20 +180,22 @@ def test_a_missing_gradient_is_found(rule):
 def test_a_wrong_rule_is_found_however_small_it_is(scale, factor, rule):
     declared(rule, lambda x: lambda dy: (factor * dy * x,))
     for f in (lambda x: scale * bad(x), lambda x: scale * math.sin(bad(x))):
-        with pytest.raises(GradientCheckError, match=r"the gradient says .*, differences say"):
+        with pytest.raises(GradientCheckError, match=r"the gradient is .*, and differences give"):
             check_gradient(f, np.array([0.5, -1.0]))
 
 
 def test_a_small_wrong_rule_is_found_beside_a_large_right_one(rule):
     declared(rule, lambda x: lambda dy: (4 * dy * x,))
-    with pytest.raises(GradientCheckError, match=r"argument 1: the gradient says 4e-09, diff.* 2e"):
+    with pytest.raises(
+        GradientCheckError, match=r"argument 1: the gradient is 4e-09, and diff.* 2e"
+    ):
         check_gradient(lambda x, y: x * x + 1e-9 * bad(y), 1.0, 1.0)
     check_gradient(lambda x, y: x * x + 1e-9 * bad(y), 1.0, 1.0, atol=1e-8)
 
 
 def test_a_wrong_rule_is_found_near_a_kink(rule):
     declared(rule, lambda x: lambda dy: (4 * dy * x,))
-    with pytest.raises(GradientCheckError, match=r"the gradient says 5.*, differences say 3"):
+    with pytest.raises(GradientCheckError, match=r"the gradient is 5.*, and differences give 3"):
         check_gradient(lambda x: abs(x - 1.0) + bad(x), 1.0 + 1e-6, rtol=1e-4)
 
 
@@ -272,7 +278,7 @@ def test_a_rule_with_another_value_is_found(rule):
 
 def test_rough_functions_pass_with_a_tolerance(rule):
     declared(rule, lambda x: lambda dy: (2.005 * dy * x,))
-    with pytest.raises(GradientCheckError, match="differences say"):
+    with pytest.raises(GradientCheckError, match="differences give"):
         check_gradient(bad, X)
     check_gradient(bad, X, rtol=1e-2)
     check_gradient(bad, X, atol=1e-2)
@@ -291,7 +297,7 @@ def test_a_value_of_few_digits(rule):
 def test_a_kink_and_a_jump():
     with pytest.raises(GradientCheckError, match=r"nothing could be checked: .*0\].*up to"):
         check_gradient(lambda x: np.sum(np.floor(x)), np.ones(2))
-    with pytest.raises(GradientCheckError, match=r"\[2\][^;]*; \.\.\. "):
+    with pytest.raises(GradientCheckError, match=r"\[2\][^;]*; \.\.\.; check "):
         check_gradient(lambda x: np.sum(np.floor(x)), np.ones(4))
     check_gradient(lambda x: np.sum(np.floor(x)), np.array([0.3, 1.7]))
     check_gradient(abs, 0.0)  # a minimum

@@ -195,7 +195,7 @@ def test_linearize_stays_at_its_point():
         change(k)
         np.testing.assert_array_equal(push(v, None), expected)
         np.testing.assert_array_equal(push(None, None), np.zeros(3))
-        with pytest.raises(TypeError, match="must have the same shape"):
+        with pytest.raises(TypeError, match="give one of the same shape"):
             push(v[:2], None)
     f.__code__ = rate()[0].__code__.replace(co_name="other")
     with pytest.raises(DifferentiationError, match="has changed since `linearize`"):
@@ -235,10 +235,10 @@ def test_what_is_returned_shares_no_memory():
     ("xs", "dxs", "told"),
     [
         ((V,), (), "is given 0 tangents"),
-        ((V,), (1.0,), "must have the same shape"),
+        ((V,), (1.0,), "give one of the same shape"),
         ((V,), (1j * V,), "complex"),
         (("text",), (1.0,), "where there is no gradient"),
-        (([V, 1.0],), ([V],), "must have the same shape"),
+        (([V, 1.0],), ([V],), "give one of the same shape"),
     ],
 )
 def test_tangents_that_do_not_fit(xs, dxs, told):

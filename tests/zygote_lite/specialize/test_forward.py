@@ -317,7 +317,7 @@ def test_parts_of_arguments(k):
 
 def test_parts_that_do_not_fit():
     for _ in range(4):
-        with pytest.raises(TypeError, match="must have the same shape"):
+        with pytest.raises(TypeError, match="give one of the same shape"):
             jvp(of_parts, (((2.0, V), 0.5), [1.0]), (((1.0, W[:2]), 2.0), [1.0]))
         _, dy = jvp(of_parts, (((2.0, V), 0.5), [1.0]), (((1.0, None), 2.0), [None]))
         np.testing.assert_allclose(dy, np.sum(V) + 2.0)
@@ -551,7 +551,7 @@ def test_types_and_paths_that_change():
         assert jvp(branch, (2,), (1.0,)) == (8, 12.0)
         _, dy = jvp(chosen, (np.array([4.0, 1.0]),), (np.ones(2),))
         np.testing.assert_array_equal(dy, [1.25, 1.5])
-        with pytest.raises(TypeError, match="must have the same shape"):
+        with pytest.raises(TypeError, match="give one of the same shape"):
             jvp(chosen, (V,), (W[:2],))
 
 
@@ -675,7 +675,7 @@ def test_lists_of_any_length():
         with testing.transformed_only(), testing.compared(), testing.strict():
             _, dy = jvp(loop_over, (xs, 3.0), (dxs, 0.5))
         np.testing.assert_allclose(dy, expected)
-        with pytest.raises(TypeError, match="must have the same shape"):
+        with pytest.raises(TypeError, match="give one of the same shape"):
             jvp(loop_over, (xs, 3.0), (dxs[1:], 0.5))
 
 
@@ -764,7 +764,7 @@ def test_the_usual_call_is_not_mistaken():
         assert jvp(f, (2.0, 3.0), (1.0, None)) == (6 * c, 3 * c)
         assert jvp(f, (2.0, np.float64(3.0)), (1.0, 1.0)) == (6 * c, 5 * c)
         for wrong in ((1.0,), (1.0, 1.0, 1.0)):
-            with pytest.raises(TypeError, match="tangents for 2 arguments"):
+            with pytest.raises(TypeError, match="tangents? for 2 arguments"):
                 jvp(f, (2.0, 3.0), wrong)
         with pytest.raises(TypeError, match=r"a tuple of arguments and .* \[ZL031\]"):
             jvp(f, 2.0, 1.0)

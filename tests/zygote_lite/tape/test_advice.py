@@ -14,6 +14,7 @@ import dask.array
 import numpy as np
 import pytest
 from scipy import interpolate, ndimage, signal, spatial
+from scipy.sparse import csgraph
 
 from rulescore import RuleError, RuleSet
 from tests.zygote_lite.checks.finite_differences import assert_slopes
@@ -285,7 +286,7 @@ def gamma(x):
 @pytest.mark.parametrize(
     ("f", "told"),
     [
-        (lambda x: signal.remez(11, [0, x, 0.2, 0.5], [1, 0]), "scipy.signal.remez has no rule"),
+        (lambda x: csgraph.dijkstra(x * np.eye(2)), "scipy.sparse.csgraph.dijkstra has no rule"),
         (gamma, "numpy.random.Generator.gamma of"),
     ],
 )
@@ -304,7 +305,8 @@ def test_what_could_be_differentiated_gets_a_rule_of_public_names(f, told):
 
 
 def test_a_reason_for_good_comes_without_a_rule():
-    with pytest.raises(NoRuleError, match=r"its value is a step function of the image \[ZL004\]$"):
+    told = r"a step function of the image; use another function, or declare .* \[ZL004\]$"
+    with pytest.raises(NoRuleError, match=told):
         gradient(lambda x: np.sum(ndimage.distance_transform_edt(x)), X)
 
 
@@ -418,9 +420,7 @@ def test_an_array_that_jax_traces_is_not_to_be_converted():
 def test_a_cotangent_of_another_library_gets_what_helps():
     series = of_library("pandas.core.series", "class Series: shape, dtype = (2,), float").Series()
     _, back = pullback(lambda x: x * 2, np.ones(2))
-    with pytest.raises(
-        TypeError, match=r"structure; data of pandas .* `\.to_numpy\(\)` .*ZL034\]$"
-    ):
+    with pytest.raises(TypeError, match=r"float64: data of pandas .* `\.to_numpy\(\)` .*ZL034\]$"):
         back(series)
 
 
@@ -473,5 +473,5 @@ def test_another_program_is_refused_in_one_line(how):
 
 
 def test_the_value_in_place_of_the_function_is_named():
-    with pytest.raises(TypeError, match=r"float \(9\.0\): .*; give the function and not its value"):
+    with pytest.raises(TypeError, match=r"float \(9\.0\) .*: give the function and not its value"):
         grad((lambda x: x**2)(3.0))(3.0)

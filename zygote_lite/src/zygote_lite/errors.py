@@ -85,7 +85,7 @@ class Fault(CodedFault):
     NOT_CALLABLE = "ZL036", TypeError, "What is differentiated is no function"
     BATCH = "ZL037", ValueError, "The batches of `vmap` do not fit"
     TREE = "ZL038", ValueError, "Trees or vectors do not fit"
-    GRADIENT_CHECK = "ZL039", GradientCheckError, "A gradient is not what differences say"
+    GRADIENT_CHECK = "ZL039", GradientCheckError, "A gradient differs from finite differences"
 
     OTHER_TYPES = "ZL040", NoRuleError, "A rule is for other types"
     ARGUMENT = "ZL041", TypeError, "An argument cannot have a gradient"

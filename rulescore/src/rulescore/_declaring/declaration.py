@@ -57,7 +57,7 @@ class Declaration:
             raise self._forgotten(self._place, f)  # it stands in its place
         what = repr(given[0]) if len(given) == 1 and not options else "what it is given"
         raise Fault.FORM(
-            f"{self._place}: {what} is not a plain function: `{self._written()}` takes the body of "
+            f"{self._place}: {what} is not a plain function: give `{self._written()}` the body of "
             "a rule, a `def` or a `lambda`"
         )
 
@@ -78,8 +78,8 @@ class Declaration:
     def _forgotten(self, place: str, f: Any) -> RuleError:
         named = f" above {f.__name__}" if f.__name__.isidentifier() and f.__name__ != "_" else ""
         return Fault.FORM(
-            f"{place}: a rule is declared by `@{self.form}(f)`, with the function that it is for, "
-            f"such as `@{self.form}(np.sin)`; here `@{self.form}`{named} is given the body alone"
+            f"{place}: `@{self.form}`{named} is given the body of a rule alone: write "
+            f"`@{self.form}(f)`, with the function that it is for, such as `@{self.form}(np.sin)`"
         )
 
 

@@ -4,7 +4,7 @@ import inspect
 import warnings
 from collections.abc import Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, get_origin
 
 import numpy as np
 import plum
@@ -14,6 +14,7 @@ from rulescore._declaring.parameters import EMPTY, POSITIONAL, Parameter, Parame
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
 from rulescore._origin import Origin
+from rulescore.faults import counted
 
 Place = tuple[str, int]
 _faithful: dict[Any, bool] = {}
@@ -46,10 +47,11 @@ class Refusals:
     def nameless(self, functions: tuple[Any, ...], place: Place) -> None:
         """Refuse a rule for no function, or for what is none."""
         if not functions:
-            raise self.error(Fault.FORM, place, "name the function that the rule is for")
+            raise self.error(Fault.FORM, place, "a rule is for a function: name it first")
         for f in functions:
             if not callable(f) and not inspect.isdatadescriptor(f):
-                raise self.error(Fault.FORM, place, f"{f!r} is not callable: no rule can be for it")
+                told = f"{f!r} is not callable: give the function that the rule is for"
+                raise self.error(Fault.FORM, place, told)
 
     def in_place(self, functions: tuple[Any, ...], kind: str, place: Place) -> None:
         """Refuse a rule with derivatives for a function that changes what it is given."""
@@ -80,7 +82,7 @@ class Refusals:
                     Fault.PARAMETERS,
                     place,
                     f"the rule for {name_of(f)} takes {len(types)} arguments, and the function "
-                    f"takes {code.co_argcount} by position",
+                    f"takes {code.co_argcount} by position: give the rule as many",
                 )
 
     def unfaithful(self, annotation: Any, place: Place, f: Any) -> None:
@@ -101,6 +103,9 @@ class Refusals:
                 faithful = _faithful[annotation] = plum.is_faithful(annotation)
         except TypeError:
             faithful = False
+        if not faithful and get_origin(annotation) is None and not isinstance(annotation, type):
+            told = f"the rule for {name_of(f)} is declared for {annotation!r}: give a class instead"
+            raise self.error(Fault.ANNOTATION, place, told)
         if not faithful:
             raise self.error(
                 Fault.ANNOTATION,
@@ -121,8 +126,9 @@ class Refusals:
                 raise self.error(
                     Fault.PARAMETERS,
                     place,
-                    f"{name_of(f)} has {f.nin} inputs and {f.nout} outputs, and these partial "
-                    f"derivatives are for {due} and 1",
+                    f"{name_of(f)} has {counted(f.nin, 'input')} and {counted(f.nout, 'output')}, "
+                    f"and these partial derivatives are for {due} and 1: give as many, or declare "
+                    "`@rule(f)`",
                 )
 
     def _others(self, each: tuple[Any, ...], due: int, place: Place) -> None:
@@ -140,7 +146,7 @@ class Refusals:
                     Fault.PARAMETERS,
                     (other.__code__.co_filename, other.__code__.co_firstlineno),
                     "the functions for the partial derivatives of one rule take the same "
-                    f"parameters, here ({', '.join(names)})",
+                    f"parameters, here ({', '.join(names)}): give them these names",
                 )
 
     def unknown(
@@ -155,7 +161,8 @@ class Refusals:
                 raise self.error(
                     Fault.ARGUMENT,
                     place,
-                    f"`refuses` names {name!r}, and the arguments are {', '.join(names)}",
+                    f"`refuses` names {name!r}, and the arguments are {', '.join(names)}: name "
+                    "one of these",
                 )
         return {names.index(name): (name, reason) for name, reason in refused.items()}
 
@@ -165,8 +172,8 @@ class Refusals:
             raise self.error(
                 Fault.PARAMETERS,
                 place,
-                "partial derivatives take the inputs one by one, without defaults, and perhaps "
-                "`out`",
+                "partial derivatives take the inputs one by one, and perhaps `out`: write them "
+                "without defaults and `*`",
             )
 
     def without_cotangent(self, parameters: list[Parameter], place: Place) -> None:
@@ -176,7 +183,7 @@ class Refusals:
                 Fault.PARAMETERS,
                 place,
                 "the first parameter of the adjoint of a linear function is the cotangent `dy` of "
-                "its value",
+                "its value: write it first",
             )
 
     def misplaced(
@@ -186,20 +193,23 @@ class Refusals:
         count = len(found.types)
         if found.needs_ad:
             raise self.error(
-                Fault.PARAMETERS, place, "the adjoint of a linear function takes no `ad`"
+                Fault.PARAMETERS,
+                place,
+                "the adjoint of a linear function takes no `ad`: leave it out",
             )
         if not linear or len(set(linear)) < len(linear) or not set(linear) <= set(range(count)):
             raise self.error(
                 Fault.ARGUMENT,
                 place,
                 f"`argnums` {linear} of a linear rule are not positions of its arguments, of which "
-                f"there are {count} besides `dy` and the options",
+                f"there are {count} besides `dy` and the options: count from 0, behind `dy`",
             )
         if found.options is not None and not found.options.issuperset(shifts):
             raise self.error(
                 Fault.ARGUMENT,
                 place,
-                f"`shifts` {tuple(shifts)} of a linear rule name what is no option of it",
+                f"`shifts` {tuple(shifts)} of a linear rule name what is no option of it: name "
+                "keyword-only parameters",
             )
 
     def other_owner(self, owner: Any, place: Place, body: Any) -> None:
@@ -210,8 +220,8 @@ class Refusals:
             raise self.error(
                 Fault.ANNOTATION,
                 place,
-                "annotate the first parameter of a rule of instances with the class of the "
-                "callable object",
+                "a rule of instances is for a class of callable objects: annotate its first "
+                "parameter with that class",
             )
 
 

@@ -21,6 +21,7 @@ from rulescore._project import project, zero
 from rulescore._rule import Rule
 from rulescore._scalar import pull_chosen, pull_scalar, together_of
 from rulescore._tangent import accumulate
+from rulescore.faults import counted
 
 Body = TypeVar("Body", bound=Callable[..., Any])
 
@@ -293,7 +294,7 @@ class RuleSet:
                 Fault.FORM,
                 Origin(sys._getframe(2)).line,
                 "`rule.method` is for `project`, `accumulate`, `zero` and `flatten`, and not for "
-                f"{given}: a rule is declared by `rule(f)`",
+                f"{given}: declare a rule by `rule(f)`",
             )
 
         def declare(body: Body, origin: Origin) -> None:
@@ -303,7 +304,8 @@ class RuleSet:
                 raise self._refuse.error(
                     Fault.PARAMETERS,
                     self._refuse.place_of(body, origin),
-                    f"a method of {name_of(function)} takes {due} argument{'s' * (due != 1)}",
+                    f"a method of {name_of(function)} takes {counted(due, 'argument')}: give it as "
+                    "many parameters",
                 )
             self._declare_body((function,), "method", body, origin)
 
@@ -356,7 +358,7 @@ class RuleSet:
             raise declaration.never_applied()
 
     def __repr__(self) -> str:
-        return f"RuleSet({self.name!r}, {len(self.rules)} rules)"
+        return f"RuleSet({self.name!r}, {counted(len(self.rules), 'rule')})"
 
     def _declaration(
         self,

@@ -8,6 +8,7 @@ import pluggy
 
 from rulescore._declaring.ruleset import RuleSet
 from rulescore._errors import Fault
+from rulescore._naming import describe
 from rulescore._plugins.plugin import Plugin
 from rulescore._plugins.sections import DeferredSection, Section, rules_of
 from rulescore._plugins.switches import is_disabled, tell_of_broken
@@ -104,17 +105,19 @@ def _handed_over(point: EntryPoint, name: str) -> list[RuleSet | Section]:
             returned: Any = implementation.function()
             if not isinstance(returned, list | tuple):
                 raise Fault.PLUGIN(
-                    f"its hook returned {returned!r} where a list of RuleSet was due"
+                    f"its hook returned {describe(returned)}: return a list of RuleSet"
                 )
             given += returned
             break
     else:
         raise Fault.PLUGIN(
-            "it implements no hook `rulescore_rules`, marked with `rulescore.hookimpl`"
+            "it implements no hook: define `rulescore_rules`, marked with `rulescore.hookimpl`"
         )
     for part in given:
         if isinstance(part, RuleSet):
             part.refuse_waiting()
         elif not isinstance(part, Section):
-            raise Fault.PLUGIN(f"its hook returned {part!r} where a RuleSet was due")
+            raise Fault.PLUGIN(
+                f"its hook returned {describe(part)} in its list: return RuleSets, or Sections"
+            )
     return given

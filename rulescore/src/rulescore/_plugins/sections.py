@@ -10,7 +10,7 @@ from rulescore import _changes, _table
 from rulescore._declaring.ruleset import RuleSet
 from rulescore._deferred import functions_of
 from rulescore._errors import Fault, RuleError
-from rulescore._naming import name_of
+from rulescore._naming import describe, name_of
 from rulescore._plugins.switches import tell_of_broken, warn_of_clashes
 
 lock = threading.RLock()  # of all that is loaded
@@ -104,7 +104,8 @@ class DeferredSection:
             if rule.kind in ("instance", "method") or _table.place_of(rule.function) not in known:
                 raise Fault.PLUGIN(
                     f"{self.section!r} does not name {name_of(rule.function)} among its functions, "
-                    "and has a rule for it: it would be found or not, as others were looked up"
+                    "and has a rule for it, which would be found or not, as others were looked up: "
+                    "name all of them"
                 )
 
 
@@ -113,7 +114,7 @@ def rules_of(section: Section) -> RuleSet:
     module, _, name = section.rules.partition(":")
     found = getattr(importlib.import_module(module), name or "rule", None)
     if not isinstance(found, RuleSet):
-        raise Fault.PLUGIN(f"{section.rules} names no RuleSet, but {found!r}")
+        raise Fault.PLUGIN(f"{section.rules} names no RuleSet, but {describe(found)}: name one")
     found.refuse_waiting()
     return found
 

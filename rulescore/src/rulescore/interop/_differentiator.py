@@ -73,7 +73,10 @@ class Differentiator:
         """Return `f(*xs, **options)` and its tangent in the direction of those of the arguments."""
         found = frule((None, *dxs), f, *xs, **options)
         if found is None:
-            raise Fault.EXPORT(f"{name_of(f)} has no forward rule for these types of arguments")
+            raise Fault.EXPORT(
+                f"{name_of(f)} has no forward rule for these types of arguments: "
+                "declare one, or export it by `zygote_lite.interop`"
+            )
         return found
 
     def pulled(
@@ -194,6 +197,6 @@ def without_rule(f: Any, xs: tuple[Any, ...]) -> RuleError:
     """Return the error for a function that nobody has a rule for."""
     types = ", ".join(describe(x) for x in xs)
     return Fault.EXPORT(
-        f"nobody has a rule for {name_of(f)} of ({types}): `zygote_lite.interop` exports functions "
-        "that have none and are differentiated through their source"
+        f"nobody has a rule for {name_of(f)} of ({types}): declare one, or export the function by "
+        "`zygote_lite.interop`, which differentiates its source"
     )

@@ -134,7 +134,7 @@ class Store:
         if kind < LIST:
             return self._add_tuple(x, dx) if kind == TUPLE and isinstance(dx, tuple) else dx
         if kind == OBJECT and not isinstance(dx, Tangent):
-            advice = "; pass `.to_numpy()` of it" if hasattr(type(x), "to_numpy") else ""
+            advice = "; pass `.to_numpy()` of it" if hasattr(type(x), "to_numpy") else "; give one"
             raise Fault.COTANGENT(
                 f"the cotangent of {an(type(x).__qualname__)} must be a Tangent, and it is "
                 f"{an(type(dx).__qualname__)}{advice}"
@@ -149,7 +149,7 @@ class Store:
             lost = ", ".join(repr(name) for name, d in given.items() if d is not None)
             raise Fault.COTANGENT(
                 f"the cotangent of {an(type(x).__qualname__)} has fields that the object does not "
-                f"have: {lost}"
+                f"have: {lost}; leave them out"
             )
         return None
 

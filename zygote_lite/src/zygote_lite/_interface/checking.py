@@ -128,14 +128,17 @@ class _Check:
     def run(self) -> None:
         """Check everything."""
         if not self.leaves:
-            raise self.error("nothing could be checked: no argument holds a real or complex number")
+            raise self.error(
+                "nothing could be checked: no argument holds a real or complex number: pass "
+                "one that does"
+            )
         given = self.copies()
         value = quietly(self.f, *given)
         seed(self.f, value)  # raises where it is no real number
         if difference(quietly(self.f, *self.copies()), value) is not None:
             raise self.error(
-                "nothing could be checked: two calls with equal arguments give different values "
-                "(make its random numbers anew in each call, from a fixed seed)"
+                "nothing could be checked: two calls with equal arguments give different values: "
+                "make its random numbers anew in each call, from a fixed seed"
             )
         gradients = self.answers_agree(value, given)
         cotangents = [
@@ -164,7 +167,8 @@ class _Check:
             return copy.deepcopy(self.xs)
         except Exception as error:
             raise self.error(
-                f"nothing could be checked: the arguments cannot be copied ({error})"
+                f"nothing could be checked: the arguments cannot be copied ({error}): pass "
+                "arguments that can be"
             ) from error
 
     def error(self, text: str) -> Exception:
@@ -218,7 +222,10 @@ class _Check:
         """Raise where two answers differ."""
         found = difference(got, want, self.xs, max(self.rtol, 1e-10))
         if found is not None:
-            raise self.error(f"{what}: {found}")
+            raise self.error(
+                f"{what}: {found}; let the function change nothing outside of it, or report this "
+                "with its arguments"
+            )
 
     # -- what differences say --
 
@@ -269,7 +276,8 @@ class _Check:
         if not miss <= allowed + doubt:
             hint = "" if off <= _SURE * size else f" (up to {off:.1g})"
             raise self.error(
-                f"{name}: the gradient says {said:.8g}, differences say {best:.8g}{hint}"
+                f"{name}: the gradient is {said:.8g}, and differences give {best:.8g}{hint}: mend "
+                "the rule of what it calls, or check it where it is smooth"
             )
         sure = max(_SURE, self.rtol)
         least = self.zero if self.atol is None else self.atol
@@ -277,7 +285,7 @@ class _Check:
         if miss > allowed or off > least + sure * of:
             kink = ", near a kink" if miss > allowed and bend else ""
             self.unsure.append(
-                f"{name}: differences say {best:.3g}, up to {max(off, bend):.1g}{kink}"
+                f"{name}: differences give {best:.3g}, up to {max(off, bend):.1g}{kink}"
             )
         else:
             self.checked += 1
@@ -287,7 +295,7 @@ class _Check:
         shown = "; ".join(self.unsure[:3]) + ("; ..." if len(self.unsure) > 3 else "")
         if not self.checked:
             why = shown or "the arguments cannot be moved"
-            raise self.error(f"nothing could be checked: {why}")
+            raise self.error(f"nothing could be checked: {why}; check it at other arguments")
         if self.unsure:
             counts = f"{len(self.unsure)} of {self.checked + len(self.unsure)}"
             warnings.warn(

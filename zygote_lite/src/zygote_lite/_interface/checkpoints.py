@@ -75,7 +75,7 @@ def _outer_state(f: Any, *xs: Any) -> Any:
     if around.effect is not None:
         raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and has an effect: "
-            f"{around.effect}. Do that outside of what is checkpointed"
+            f"{around.effect}; do that outside of what is checkpointed"
         )
     if reaches_active_by_name(f, *xs):
         raise Fault.CHECKPOINT(

@@ -95,7 +95,7 @@ class NestedPullback:
         return self.run.value_with(tuple(cotangents))
 
     def __call__(self, dy: Any) -> Any:
-        raise Fault.NESTED("a pullback outlived the gradient that it was made in")
+        raise Fault.NESTED("a pullback outlived the gradient that it was made in: call it inside")
 
     def __repr__(self) -> str:
         return pullback_text(self.run.operands[0])

@@ -146,7 +146,8 @@ def refusal(
         is_possible = why.endswith(" yet")  # as `RuleSet.without_rule` says
         rule = declaring(called, "; declare it:") if is_possible else ""
         return Fault.UNKNOWN_DERIVATIVE(
-            f"{place}: {name} has no rule, and a gradient passes through it: {why}{rule}"
+            f"{place}: {name} has no rule, and a gradient passes through it: {why}"
+            f"{rule or _own_rule(name)}"
         )
     if outside is not None:
         return what_to_do(
@@ -187,12 +188,20 @@ def read_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
     )
 
 
-def option_refusal(error: NotImplementedError | str) -> Exception:
+def option_refusal(
+    error: NotImplementedError | str, f: Any, instead: str = "use another function"
+) -> Exception:
     """Return the error for a call that a rule refuses, with the place of the user's own call."""
     outside = called_by_user()
     if outside is None:
-        return Fault.UNKNOWN_DERIVATIVE(f"{where()}: {error}")
-    return Fault.UNKNOWN_DERIVATIVE(_told_inside(outside, where(), error))
+        return Fault.UNKNOWN_DERIVATIVE(f"{where()}: {error}{_own_rule(name_of(f), instead)}")
+    told = f"{_told_inside(outside, where(), error)}{_own_rule(outside[1], instead)}"
+    return Fault.UNKNOWN_DERIVATIVE(told)
+
+
+def _own_rule(name: str, instead: str = "use another function") -> str:
+    """Return what helps, whatever a rule refuses, and for whatever reason."""
+    return f"; {instead}, or declare a rule of your own for {name}, which goes first"
 
 
 def _told_inside(outside: tuple[str, str, str], place: str, error: Any) -> str:

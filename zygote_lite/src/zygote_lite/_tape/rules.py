@@ -111,10 +111,13 @@ def _apply(
         raise
 
 
+_MEND = "call the function at other arguments, or mend the rule"
+
+
 def raise_failure(error: np.linalg.LinAlgError, f: Any) -> None:
     """Raise what a rule raised in a call, with the place, unless the function itself raised it."""
     if _is_of_rules(error):
-        told = f"{where()}: the rule for {name_of(f)} failed: {error}"
+        told = f"{where()}: the rule for {name_of(f)} failed: {error}; {_MEND}"
         raise Fault.RULE_FAILED(told, np.linalg.LinAlgError) from error
 
 
@@ -126,7 +129,7 @@ def raise_refusal(
         raise_own_error(f, xs, kws)
     elif not _is_of_rules(error):
         raise error  # of a function that the rule is given
-    raise option_refusal(error) from error
+    raise option_refusal(error, f) from error
 
 
 def _is_of_rules(error: Exception) -> bool:
@@ -154,7 +157,7 @@ def naming_line(f: Any, back: Back) -> Back:
             return back(dy)
         except (np.linalg.LinAlgError, NotImplementedError) as error:
             kind = np.linalg.LinAlgError if isinstance(error, np.linalg.LinAlgError) else None
-            told = f"{told_place(place)}: the pullback of {name_of(f)} failed: {error}"
+            told = f"{told_place(place)}: the pullback of {name_of(f)} failed: {error}; {_MEND}"
             raise Fault.RULE_FAILED(told, kind) from error
         except Exception as error:
             error.add_note(with_cells(f"{told_place(place)}: in the pullback of {name_of(f)}"))
@@ -215,7 +218,8 @@ def _refuse_unknown(rule: Any, flags: Flags, arguments: tuple[Any, ...]) -> None
         x = arguments[position]
         active = flags[position + 1] is not None or _holds_quantities(x)
         if active and not _is_choice(x):
-            raise option_refusal(rule.refusal(position))
+            constant = f"let `{rule.refuses[position][0]}` be constant (`argnums`, `stop_gradient`)"
+            raise option_refusal(rule.refusal(position), rule.function, constant)
 
 
 def _is_choice(x: Any) -> bool:

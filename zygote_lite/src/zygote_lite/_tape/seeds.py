@@ -29,6 +29,7 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.zeros import filled, has_no_none
 from zygote_lite._ir.places import name_of
+from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.arguments import parameter_names
 from zygote_lite._tape.validate import describe, is_real_array
 from zygote_lite.errors import Fault
@@ -191,8 +192,8 @@ def seed(f: Any, y: Any) -> Any:
         return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
     if y is None:
         raise Fault.NOT_REAL(
-            f"{name_of(f)} returned None, and a gradient needs a real number: is "
-            "a `return` missing?"
+            f"{name_of(f)} returned None, and a gradient needs a real number: "
+            "return one; is a `return` missing?"
         )
     raise Fault.NOT_REAL(
         f"the gradient of {name_of(f)} needs a real number as its value, and it is {describe(y)}; "
@@ -206,7 +207,7 @@ def _for_another_value(y: Any) -> str:
         return "no gradient passes through a text: return a number, or use `pullback`"
     if getattr(getattr(y, "dtype", type(y)), "kind", None) == "c" or isinstance(y, complex):
         return "make it real, as `abs` does, or use `pullback`"
-    return "for other values use `pullback` or `jacobian`"
+    return "use `pullback` or `jacobian`"
 
 
 Stack = Callable[[list[Any], tuple[int, ...]], Any]
@@ -343,7 +344,8 @@ def _refuse_others(f: Any, y: Any, x: Any, number: int) -> None:
             inside = "" if leaf is whole else f"; inside is {describe(leaf)}"
             raise Fault.NOT_REAL(
                 f"the Jacobian of {name_of(f)} needs real numbers or arrays, or structures of "
-                f"them: its value is {describe(y)}, its argument {number} is {describe(x)}{inside}"
+                f"them: its value is {describe(y)}, argument {number} is {describe(x)}{inside}; "
+                + (hint_on_library([y, x], None) or "take that of a function of such to such")
             )
 
 

@@ -69,7 +69,7 @@ def check_fit(
         hint = hint_on_library([dy], None)
         raise (Fault.COTANGENT if what == "cotangent" else Fault.TANGENT)(
             f"the {what} given to {back} is {describe(dy)}, and the {of} is {describe(y)}: "
-            f"they must have the same shape and structure{'; ' + hint if hint else ''}"
+            + (hint or "give one of the same shape and structure")
         )
     if kind >= TUPLE:
         for key, value in entries_of(y):

@@ -171,7 +171,8 @@ def _(
         if is_known_by_rule(type(x)):
             raise refused_part(x, name)  # perhaps in its `__init__`
         raise Fault.ATTRIBUTE(
-            f"{where()}: writing `.{name}` of {an(type(x).__qualname__)} cannot be differentiated"
+            f"{where()}: writing `.{name}` of {an(type(x).__qualname__)} cannot be differentiated: "
+            "keep the value in a variable, a list, or an object of your own"
         )
     written = _change_attribute(change, x, name, *value)
     return None, UndoOnly(lambda dy: (None, None, None, _undo_change(*written))[: len(nodes)])
