@@ -31,6 +31,7 @@ from zygote_lite import (
 from zygote_lite._cotangents import kinds
 from zygote_lite._specialize import cache
 from zygote_lite._specialize.infer.models import classes
+from zygote_lite.caches import Cache
 
 # -- length ------------------------------------------------------------------------------------
 
@@ -340,8 +341,7 @@ def test_what_is_remembered_of_the_names_in_classes_is_bounded(monkeypatch):
 
 
 def test_what_is_remembered_of_functions_is_bounded(monkeypatch):
-    monkeypatch.setattr(cache, "_MOST_KNOWN", 4)
-    monkeypatch.setattr(cache, "_known", {})
+    monkeypatch.setattr(cache, "_known", Cache(2))
     made = [compile(f"def f(x): return x * x * {k}", "made", "exec") for k in range(6)]
     for code in made * 2:
         space = {}

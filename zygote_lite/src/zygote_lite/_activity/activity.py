@@ -48,7 +48,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         return False
     if type(f) is types.BuiltinFunctionType and type(f.__self__) is dict and f.__name__ == "get":
         f, xs = dict.get, (f.__self__, *xs)
-    if f is operator.getitem and type(xs[1]) in (int, str) and is_read_in_c(type(xs[0])):  # type: ignore[arg-type]
+    if f is operator.getitem and type(xs[1]) in (int, str) and is_read_in_c(type(xs[0])):
         return id(xs[0]) in active
     if f is len and kind_of(xs[0]) in (LIST, DICT) and hook_of(type(xs[0]), "__len__") is None:
         return id(xs[0]) in active
@@ -58,7 +58,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         and (f not in _SUBSCRIPTS or type(xs[0]) in (list, dict))
     ):
         if f is getattr or f is object.__getattribute__:
-            if not computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
+            if not computes(type(xs[0]), xs[1]):
                 return (
                     id(dict_of(xs[0])) in active
                     or _is_any_active(active, xs)
@@ -77,7 +77,7 @@ _ATTRIBUTE_WRITERS = (setattr, delattr, object.__setattr__, object.__delattr__)
 def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
     """Return whether a user class overrides what a structural function does."""
     if f in _ATTRIBUTE_WRITERS:
-        return intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
+        return intercepts(type(xs[0]), xs[1])
     count = BY_ID.get(id(f), NO_TRAITS).overridable
     return any(is_written_in_python(type(x)) for x in xs[:count])
 

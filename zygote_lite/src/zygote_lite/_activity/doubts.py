@@ -21,6 +21,7 @@ from zygote_lite._ir.bytecode import codes_in, variables_named
 from zygote_lite._ir.compile import recording_of
 from zygote_lite._ir.intrinsics import apply, invoke
 from zygote_lite._ir.places import ENGINE, is_library
+from zygote_lite.caches import cached
 from zygote_lite.errors import DifferentiationError
 
 _LONG_CALL = 2000
@@ -90,7 +91,7 @@ def _has_while(code: types.CodeType) -> bool:
     return any(steps[i.argval].opname != "FOR_ITER" for i in back)
 
 
-@functools.lru_cache(maxsize=4096)
+@cached(4096)
 def _is_followed(code: types.CodeType) -> bool:
     if code.co_filename.startswith(ENGINE):  # Python for what is written in C
         return True

@@ -28,6 +28,7 @@ from zygote_lite._activity.reachability import (
 from zygote_lite._cotangents.kinds import OBJECT, TUPLE, VALUE, entries_of, kind_of
 from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.places import is_installed, is_library
+from zygote_lite.caches import cached
 
 _CALLED = {id(f) for f in (print, input, open, exec, eval, breakpoint, globals,
                            np.save, np.savez, np.savez_compressed, np.savetxt)}  # fmt: skip
@@ -168,14 +169,14 @@ def _named_by(f: types.FunctionType, names: frozenset[str]) -> list[Any]:
     return around
 
 
-@functools.lru_cache(maxsize=4096)
+@cached(4096)
 def _imports_of(code: types.CodeType) -> frozenset[str]:
     """Return the modules that code imports itself."""
     steps = [step for part in codes_in(code) for step in dis.get_instructions(part)]
     return frozenset([str(step.argval) for step in steps if step.opname == "IMPORT_NAME"])
 
 
-@functools.lru_cache(maxsize=4096)
+@cached(4096)
 def _deeds_of(code: types.CodeType) -> tuple[str | None, frozenset[str]]:
     """Return what code does by itself to what is around it, if anything, and all names in it."""
     names = set[str]()

@@ -21,9 +21,10 @@ import numpy as np
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._ir.bytecode import codes_in, variables_named
 from zygote_lite._ir.places import is_library
+from zygote_lite.caches import cached, cached_by_kind
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_by_kind(4096)
 def is_users_class(cls: type) -> bool:
     """Return whether a class is defined in Python, and not in a library file.
 
@@ -142,7 +143,7 @@ def held_beside(f: types.FunctionType) -> list[Any]:
     return held
 
 
-@functools.lru_cache(maxsize=32_768)  # a library that plots, or pandas, has ten thousand
+@cached(32_768)  # a library that plots, or pandas, has ten thousand
 def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """Return the variables and the attributes that a function names, with functions inside it."""
     variables, names = set[str](), set[str]()

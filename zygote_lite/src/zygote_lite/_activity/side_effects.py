@@ -42,6 +42,7 @@ from zygote_lite._ir.traits import (
     SPREAD,
     changes_nothing,
 )
+from zygote_lite.caches import cached, cached_by_kind
 
 Hook = tuple[types.FunctionType, Any]
 Named = tuple[str, bool]
@@ -177,7 +178,7 @@ def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook
     return found
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_by_kind(4096)
 def _looks_inside(kind: type, names: frozenset[str]) -> bool:
     """Return whether one of some methods of a class is another than that of any object."""
     return any(getattr(kind, name, None) is not getattr(object, name, None) for name in names)
@@ -207,7 +208,7 @@ def _held_parts(x: Any, names: frozenset[str]) -> Iterator[Any]:
     return iter(()) if all(_is_quiet(kind, names) for kind in kinds) else iter(items)
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_by_kind(4096)
 def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
     """Return the methods that C calls unasked, as the user's classes define them."""
     found: dict[str, Any] = {}
@@ -234,7 +235,7 @@ _STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "STORE_N
            "STORE_MAP")  # fmt: skip
 
 
-@functools.lru_cache(maxsize=4096)
+@cached(4096)
 def _deeds(code: types.CodeType) -> tuple[bool, set[Named], set[str], set[Named]]:
     """Return whether code writes itself, and the globals, free variables and methods it names.
 

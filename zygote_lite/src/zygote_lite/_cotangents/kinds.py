@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rulescore import Array, Tangent, goes_by_value, when_changed
+from zygote_lite.caches import empty_with_garbage
 
 OfType = TypeVar("OfType")
 INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
@@ -39,6 +40,8 @@ HEAPTYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of `Py_TPFLAGS`: types made at run time
 _kinds: dict[type, int] = {}
 _whole_types: dict[type, bool] = {}
 _MOST_KINDS = 2048  # classes may be made anew in each call, and what is remembered keeps them
+empty_with_garbage(_kinds)
+empty_with_garbage(_whole_types)
 when_changed(_kinds.clear)
 when_changed(_whole_types.clear)
 _local: Any = threading.local()
@@ -100,6 +103,7 @@ def is_known_by_rule(t: type) -> bool:
 
 
 _foreign: dict[type, bool] = {}
+empty_with_garbage(_foreign)
 
 
 def is_foreign(t: type) -> bool:
@@ -192,6 +196,7 @@ def type_in_c(x: Any) -> Any:
 
 
 _slots: dict[type, tuple[str, ...]] = {}
+empty_with_garbage(_slots)
 
 
 def slot_names(t: type) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from zygote_lite.caches import cached_by_kind
+
 Back = Callable[[Any], tuple[Any, ...]]
 ValueAndPullback = tuple[Any, Any]
 
@@ -269,8 +271,9 @@ class Rows:
 
 def _predicate(kind: Any) -> Callable[[type], bool]:
     if isinstance(kind, type | tuple):
-        return functools.lru_cache(maxsize=1024)(lambda t: issubclass(t, kind))
-    return functools.lru_cache(maxsize=1024)(kind)
+        return cached_by_kind(1024)(lambda t: issubclass(t, kind))
+    made: Callable[[type], bool] = cached_by_kind(1024)(kind)
+    return made
 
 
 Table = dict[Any, Rows]

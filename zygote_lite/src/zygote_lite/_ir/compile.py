@@ -22,10 +22,10 @@ from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import where
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._ir.record import leading, record
+from zygote_lite.caches import Cache
 from zygote_lite.errors import NoSourceError
 
-_recordings: dict[Any, tuple[types.FunctionType, bool]] = {}
-_MOST_RECORDINGS = 4096
+_recordings: Cache[tuple[types.FunctionType, bool]] = Cache(4096)
 _compile_lock = threading.RLock()
 
 
@@ -52,9 +52,7 @@ def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
         with _compile_lock:
             function = lowered(f)
             made = compile_emitted(recording(function), f)
-            if len(_recordings) >= _MOST_RECORDINGS:
-                _recordings.clear()
-            known = _recordings[key] = (made, function.is_generator)
+            known = _recordings.keep(key, (made, function.is_generator))
     run, is_generator = known
     if f.__closure__ or f.__defaults__ or f.__kwdefaults__:
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
@@ -70,7 +68,7 @@ def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
 
 def function_recorded_by(code: types.CodeType) -> types.CodeType | None:
     """Return the code of the user's function that recording code records, if it is such code."""
-    known = list(_recordings.items())
+    known = _recordings.items()
     return next((own for (own, _), (run, _) in known if run.__code__ is code), None)
 
 

@@ -219,7 +219,7 @@ def _is_ours(frame: Any) -> bool:
     return are_ours(frame.f_code.co_filename, frame.f_globals.get("__name__"))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)  # cells of notebooks have names of their own
 def are_ours(path: str, module: str | None) -> bool:
     """Return whether the functions of a file, and of a module, are ours."""
     package = str(module).partition(".")[0]

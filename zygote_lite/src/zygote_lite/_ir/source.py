@@ -19,6 +19,7 @@ from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.decompile.functions import definition as decompiled
 from zygote_lite._ir.decompile.instructions import NotFollowedError
 from zygote_lite._ir.recompile import is_compiled_from, parsed
+from zygote_lite.caches import cached
 from zygote_lite.errors import Fault
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -61,7 +62,7 @@ def rebound_near(code: CodeType) -> set[str]:
     return names | shared
 
 
-@lru_cache(maxsize=1024)
+@cached(1024)
 def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
     """Return the definition of a function, and the names that functions in its file rebind.
 

@@ -4,7 +4,6 @@ Each gives what the usual order of resolution gives for operands that are of Pyt
 or objects that look attributes up as `object` does. For all other operands it gives `None`.
 """
 
-import functools
 import operator
 import types
 from typing import Any
@@ -37,6 +36,7 @@ from zygote_lite._python.objects.attributes import CHANGED, write_attribute
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.scalars import KINDS_OF_FLOATS
 from zygote_lite._tape.tape import Tape
+from zygote_lite.caches import cached_by_kind
 
 handlers = Handlers()
 
@@ -175,7 +175,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
 # -- objects -----------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_by_kind(4096)
 def _keeps_fields(kind: type) -> bool:
     """Return whether all that objects of a class hold is in a `__dict__`."""
     if kind.__module__.split(".")[0] in ("zygote_lite", "rulescore"):
@@ -188,7 +188,7 @@ def _keeps_fields(kind: type) -> bool:
     return not is_known_by_rule(kind) and not slot_names(kind)
 
 
-when_changed(_keeps_fields.cache_clear)
+when_changed(_keeps_fields.cache_clear)  # type: ignore[attr-defined]
 
 
 def _own_fields(x: Any, name: Any) -> Any:

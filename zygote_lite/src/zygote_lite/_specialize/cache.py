@@ -21,6 +21,7 @@ from zygote_lite._specialize.typed.derivatives import TakenBy
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.watch import AS_RULE, FORWARD, GRADIENT, watch
+from zygote_lite.caches import Cache
 from zygote_lite.modes import RECORDED, current, leaving, watching
 
 NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function"))
@@ -215,15 +216,14 @@ class Specializations:
             self.publish()
 
 
-_known: dict[Any, Specializations] = {}  # the functions that came up last
+_known: Cache[Specializations] = Cache(4096)  # the functions that came up last
 _all_known: weakref.WeakSet[Specializations] = weakref.WeakSet()
-_MOST_KNOWN = 4096  # functions may be made anew in each call
 
 
 def specializations_for(*functions: Any) -> list[Specializations]:
     """Return what is known of some Python functions, for all choices; of all, if none is named."""
     codes = {getattr(f, "__code__", None) for f in functions}
-    return [found for key, found in [*_known.items()] if not functions or key[0] in codes]
+    return [found for key, found in _known.items() if not functions or key[0] in codes]
 
 
 def publish() -> None:
@@ -268,16 +268,14 @@ def specializations_of(
             return None
         active = tuple([i in numbers for i in range(count)])
         with watching.lock:  # a mode that comes now finds it
-            while len(_known) >= _MOST_KNOWN:
-                del _known[next(iter(_known))]
-            found = _known.setdefault(
+            found = _known.keep(
                 key, Specializations(f.__globals__, active, single, compiled, form, over)
             )
             _all_known.add(found)
     return found
 
 
-_warned: set[Any] = set()
+_warned: Cache[bool] = Cache(4096)  # functions may be made anew in each call
 
 
 def forget_warnings() -> None:
@@ -289,9 +287,9 @@ def warn_uncompiled(f: Any, reason: str) -> None:
     """Warn, once for each function, that it is not compiled; that Numba is missing, once."""
     name = getattr(f, "__qualname__", repr(f))
     about = reason if reason == MISSING else getattr(f, "__code__", name)
-    if about in _warned:
+    if _warned.get(about):
         return
-    _warned.add(about)
+    _warned.keep(about, True)
     warnings.warn(f"{name} runs uncompiled: {reason}", RuntimeWarning, stacklevel=_outside())
 
 

@@ -9,7 +9,6 @@ import copy
 import itertools
 import types
 import weakref
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from zygote_lite._specialize.callee import finite_cotangents
 from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite._tape.tape import handed_in, recorded_for_rule
+from zygote_lite.caches import cached
 from zygote_lite.errors import DifferentiationError
 from zygote_lite.modes import current, watching
 
@@ -159,7 +159,7 @@ class HandedPullback:
 _lifted_so_far = itertools.count()
 
 
-@lru_cache(maxsize=1024)
+@cached(1024)
 def _of_code(code: types.CodeType, filename: str) -> types.CodeType | None:
     """Return the code of a function that takes what a function captures before its arguments."""
     node = _open_definition(code)
@@ -213,7 +213,7 @@ def _code_in(module: ast.Module, filename: str) -> types.CodeType:
     return made
 
 
-@lru_cache(maxsize=1024)
+@cached(1024)
 def _of_applied(
     outer: types.CodeType, at: int, count: int, code: types.CodeType, filename: str
 ) -> types.CodeType | None:

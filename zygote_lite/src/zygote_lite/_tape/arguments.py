@@ -1,7 +1,6 @@
 """Arguments: which parameter of a function each operand of a call is for."""
 
 import ast
-import functools
 import inspect
 import re
 import types
@@ -14,6 +13,7 @@ from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.registry import Flags, NodeId
 from zygote_lite._ir.bytecode import parameters_of
 from zygote_lite._ir.operators import ARITHMETIC, BINARY
+from zygote_lite.caches import cached, cached_by_kind
 
 
 def parameter_names(f: Any) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def _positional(f: Any) -> dict[str, Any]:
         return {}
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_kind(1024)
 def _signature_parameters(f: Any) -> dict[str, Any]:
     if _is_of_f2py(f):
         return _wrapper_parameters(f)
@@ -180,7 +180,7 @@ def is_of_numbers(f: types.WrapperDescriptorType) -> bool:
     return f.__name__ in OPERATORS and issubclass(f.__objclass__, Number | np.generic | np.ndarray)
 
 
-@functools.lru_cache(maxsize=4096)
+@cached(4096)
 def place_arguments(
     code: types.CodeType, count: int, keywords: tuple[str, ...]
 ) -> tuple[list[str], list[tuple[int, Any]]]:

@@ -1,7 +1,6 @@
 """Generators whose frames are recorded on a tape."""
 
 import dis
-import functools
 import sys
 import types
 from collections.abc import Generator
@@ -11,13 +10,14 @@ from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import Traced
 from zygote_lite._ir.places import is_library, name_of, place_of, where
+from zygote_lite.caches import cached
 from zygote_lite.errors import Fault
 
 NODE = "__node__"
 """The attribute of a `StopIteration` that is the number of its value."""
 
 
-@functools.lru_cache(maxsize=1024)
+@cached(1024)
 def has_handlers(code: types.CodeType) -> bool:
     """Return whether user code has `try` or `with`."""
     if is_library(code.co_filename):

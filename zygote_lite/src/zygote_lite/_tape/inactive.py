@@ -72,7 +72,7 @@ def is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     """Return whether an inactive call cannot change anything that was saved."""
     if f is read_cell:
         return True
-    if f is getattr and only_reads(type(xs[0]), xs[1]):  # type: ignore[arg-type]
+    if f is getattr and only_reads(type(xs[0]), xs[1]):
         return True
     if id(f) in HARMLESS and all(type(x) in PLAIN or kind_of(x) != VALUE for x in xs):
         return True  # of what it calls, `hooks` have told

@@ -35,6 +35,7 @@ from zygote_lite._ir.places import is_library, place_of, where
 from zygote_lite._python.library.output import make_bar
 from zygote_lite._tape.refusal import hook_refusal, refusal
 from zygote_lite._tape.tape import Tape
+from zygote_lite.caches import cached_by_kind
 from zygote_lite.errors import Fault
 
 handlers = Handlers()
@@ -188,7 +189,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     return None
 
 
-@functools.lru_cache(maxsize=512)
+@cached_by_kind(512)
 def _signature(init: Any) -> inspect.Signature:
     return inspect.signature(init)
 

@@ -17,6 +17,7 @@ from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.values import Value, constant
+from zygote_lite.caches import Cache
 
 
 def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) -> Value:
@@ -43,8 +44,8 @@ def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) ->
     return local
 
 
-_made_codes: dict[int, tuple[Any, types.CodeType]] = {}  # the definition is kept: so is its id
-_MOST_MADE = 2048
+# by the identity of a definition, which is kept
+_made_codes: Cache[tuple[Any, types.CodeType]] = Cache(2048)
 
 
 def _code_made_of(definition: Any, captured: list[str], filename: str) -> types.CodeType:
@@ -56,9 +57,7 @@ def _code_made_of(definition: Any, captured: list[str], filename: str) -> types.
         module = ast.fix_missing_locations(ast.Module([around], []))
         (outer,) = _codes_in(compile(module, filename, "exec"))
         (code,) = [c for c in _codes_in(outer) if c.co_name == definition.name]
-        if len(_made_codes) >= _MOST_MADE:
-            _made_codes.clear()
-        known = _made_codes[id(definition)] = (definition, code)
+        known = _made_codes.keep(id(definition), (definition, code))
     return known[1]
 
 

@@ -21,6 +21,7 @@ from zygote_lite._specialize.normalize.class_bodies import (
 from zygote_lite._specialize.normalize.handlers import HandledTries
 from zygote_lite._specialize.normalize.tries import Attempt, Block, Tries, classes_named, falls, has
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
+from zygote_lite.caches import Cache
 
 _LEAVING = (ir.Break, ir.Continue, ir.Return)  # what follows does not follow `raise` anyway
 _STRAIGHT = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
@@ -314,17 +315,15 @@ def live_in_loop(body: Block, after: set[str]) -> set[str]:
         head |= found
 
 
-_MOST_REMEMBERED = 100_000  # statements
-_names_read: dict[int, tuple[ir.Statement, set[str]]] = {}  # the statement is kept: so is its id
+# by the identity of a statement, which is kept
+_names_read: Cache[tuple[ir.Statement, set[str]]] = Cache(100_000)
 
 
 def _reads(s: ir.Statement) -> set[str]:
     """Return the variables that a simple statement reads; rules are gone through often."""
     known = _names_read.get(id(s))
     if known is None:
-        if len(_names_read) >= _MOST_REMEMBERED:  # gradients inside make more
-            _names_read.clear()
-        known = _names_read[id(s)] = (s, _atom_names(ir.atoms_of(s)))
+        known = _names_read.keep(id(s), (s, _atom_names(ir.atoms_of(s))))
     return known[1]
 
 

@@ -18,6 +18,7 @@ from zygote_lite._specialize.normalize.class_bodies import with_blocks
 from zygote_lite._specialize.normalize.exits import IS_LEFT, assignments, finishes, live, normalize
 from zygote_lite._specialize.normalize.tries import Block, has
 from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite.caches import Cache
 
 ENDS: dict[str, type[Exception]] = {"__next__": StopIteration, "__getitem__": IndexError}
 """The errors that end the elements which calls of a method give."""
@@ -95,8 +96,7 @@ class Lowered:
     finishes: bool
 
 
-_lowered: dict[Any, tuple[dict[str, Any], Lowered]] = {}  # holds the globals
-_MOST_LOWERED = 4096
+_lowered: Cache[tuple[dict[str, Any], Lowered]] = Cache(4096)  # holds the globals
 
 
 def lowered_code(
@@ -111,8 +111,6 @@ def lowered_code(
     key = (code, id(globals_), handlers, may_be_left, steps)
     known = _lowered.get(key)
     if known is None:
-        if len(_lowered) >= _MOST_LOWERED:
-            _lowered.clear()
         function = lower(code, globals_, delegates=True)
         function = stepping(function, steps) if steps else function
         body, result, caught = normalize(function, handlers, may_be_left)
@@ -125,7 +123,7 @@ def lowered_code(
             or name in _assigned_inside(function) | _captured_early(body, function.names)
         ]  # fmt: skip
         found = Lowered(body, result, times, caught, cells, function.nonlocals, finishes(function))
-        known = _lowered[key] = globals_, found
+        known = _lowered.keep(key, (globals_, found))
     return known[1]
 
 

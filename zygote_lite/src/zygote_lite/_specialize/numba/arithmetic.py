@@ -91,7 +91,7 @@ def _rounded(f: Any) -> Callable[..., Any]:
     return rounded
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def checked(f: Any) -> Callable[..., Any]:
     """Return a function of floats that leaves where its value is not finite: Python may raise."""
 

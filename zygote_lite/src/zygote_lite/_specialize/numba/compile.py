@@ -76,7 +76,7 @@ def compile_code(code: Any, made: Specialized) -> Callable[..., Any]:
     return found
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def _compiled_helper(f: Any) -> Any:
     return required_numba().njit(**_options)(f)
 

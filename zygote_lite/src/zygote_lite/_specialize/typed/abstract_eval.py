@@ -5,7 +5,6 @@ result, the code tests it whenever it runs.
 """
 
 import contextlib
-import functools
 import itertools
 import math
 import operator
@@ -38,6 +37,7 @@ from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant
+from zygote_lite.caches import cached_by_kind
 
 
 @dataclass
@@ -302,7 +302,7 @@ def _of_scalars(f: Any, xs: list[Value], sample: Any, fact: Fact) -> Result:
     return Result(fact, sample, certain=isinstance(fact, Other) and len(found) == 1)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_kind(1024)
 def _tried_out(f: Any, choices: tuple[Any, ...]) -> frozenset[type]:
     """Return the classes of the values of a function, of constants and of numbers of classes."""
     probes = [

@@ -5,6 +5,8 @@ Only these are named by the handlers of transformed code: what leaves it on purp
 
 import math
 import operator
+import weakref
+from collections.abc import MutableMapping
 from typing import Any
 
 import numpy as np
@@ -63,7 +65,7 @@ _BY_FUNCTION: dict[Any, Kinds] = {
 }  # fmt: skip
 
 
-_stand_ins: dict[Any, type[BaseException]] = {}
+_stand_ins: MutableMapping[Any, type[BaseException]] = weakref.WeakKeyDictionary()
 
 
 def stand_in_for(kind: type[BaseException]) -> type[BaseException]:

@@ -4,7 +4,7 @@ import inspect
 import operator
 import types
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import added_at, same_shape
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
+from zygote_lite.caches import cached_by_kind
 
 Writing = Callable[[Builder, list[Value], dict[str, Value]], Value | None]
 _WHOLE = constant(...)
@@ -115,7 +116,7 @@ def _with_out(
     return out, xs, {name: x for name, x in kws.items() if name != "out"}
 
 
-@cache
+@cached_by_kind(4096)
 def _place_of_out(f: Any) -> int | None:
     """Return the place of the argument that the result is written into, if there is one."""
     if isinstance(f, np.ufunc):
