@@ -111,6 +111,15 @@ def test_what_draws_random_numbers_has_first_derivatives_by_its_draw():
             run()
 
 
+def test_a_captured_array_that_is_overwritten_before_the_pullback_is_called_is_refused():
+    scale = np.ones(3)
+    back, _ = autograd.make_vjp(interop.to_autograd(lambda x: x * scale))(np.ones(3))
+    assert back(np.ones(3)).tolist() == [1.0] * 3
+    scale[0] = 2.0
+    with pytest.raises(TypeError, match="has been overwritten since it was called"):
+        back(np.ones(3))
+
+
 def test_complex_numbers_and_precision():
     z = np.array([0.3 + 0.4j, -1.0 + 0.2j])
     check_grads(to_autograd(np.exp, ad=pullback), modes=["rev"], order=2)(z)

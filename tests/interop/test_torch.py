@@ -341,6 +341,33 @@ def test_what_draws_random_numbers_has_first_derivatives_by_its_draw():
             run()
 
 
+CAPTURED = {"scale": np.ones(3)}
+
+
+def by_captured(x):
+    return x * CAPTURED["scale"]
+
+
+def printed(x):
+    print("seen")
+    return by_captured(x)
+
+
+@pytest.mark.parametrize("f", [by_captured, printed])
+def test_a_captured_array_that_is_overwritten_before_backward_is_refused(f, capsys):
+    """As PyTorch refuses it for tensors; it was the gradient by the new contents."""
+    exported, x, scale = interop.to_torch(f), tensor(np.ones(3)), CAPTURED["scale"]
+    for _ in range(4):
+        scale[:] = 2.0
+        y = exported(x).sum()
+        assert torch.autograd.grad(y, x, retain_graph=True)[0].tolist() == [2.0] * 3
+        scale[1] = 5.0
+        with pytest.raises(TypeError, match="has been overwritten since it was called"):
+            y.backward()
+        scale[1] = 2.0
+        assert torch.autograd.grad(y, x)[0].tolist() == [2.0] * 3
+
+
 COUNT, SCALE = [0], 2.0
 
 

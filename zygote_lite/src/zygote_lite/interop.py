@@ -15,7 +15,7 @@ from rulescore.interop._differentiator import Watch, effectful
 from zygote_lite._interface.tangents import jvp
 from zygote_lite._interface.vjp import vjp, vjp_by
 from zygote_lite._ir.places import name_of
-from zygote_lite._tape.repeats import repeatable
+from zygote_lite._tape.repeats import arrays_around, repeatable, were_written
 
 __all__ = ["to_torch", "to_jax", "to_autograd"]
 
@@ -30,7 +30,9 @@ class Engine(Differentiator):
     ) -> tuple[Any, Any, int]:
         """Return `f(*xs, **options)`, its pullback, and where the cotangents of `xs` begin."""
         numbers = tuple([i for i, wanted in enumerate(needed) if wanted])
-        return *vjp_by(bound(f, options), numbers, xs), 0
+        y, back = vjp_by(bound(f, options), numbers, xs)
+        around = arrays_around(f.f if type(f) is KeywordCall else f)
+        return y, Checked(f, back, around) if around else back, 0
 
     def push(
         self, f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...], options: dict[str, Any]
@@ -81,6 +83,28 @@ class Engine(Differentiator):
 
 
 BY_ENGINE = Engine()
+
+
+class Checked:
+    """A pullback that is refused where an array around its function has been written meanwhile.
+
+    Arguments:
+        f: the function.
+        back: its pullback.
+        around: what `arrays_around` gives, when it had been run.
+    """
+
+    def __init__(self, f: Any, back: Any, around: Any) -> None:
+        self.f, self.back, self.around = f, back, around
+
+    def __call__(self, dy: Any) -> Any:
+        """Return the cotangents."""
+        if were_written(self.around):
+            raise TypeError(
+                f"an array that {name_of(self.f)} reads has been overwritten since it was called, "
+                "so its gradient would be of other numbers: pass it as an argument, or a copy"
+            )
+        return self.back(dy)
 
 
 class KeywordCall:

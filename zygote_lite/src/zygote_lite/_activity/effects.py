@@ -45,13 +45,15 @@ _ON_DEMAND = {"__repr__", "__str__", "__format__", "__dir__", "__sizeof__", "__d
 _MOST_VALUES = 10_000  # values that are looked at
 
 
-def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
+def effect_of(*values: Any, all_read: bool = False) -> tuple[str | None, list[Any]]:
     """Return an effect that calling one of some values may have, and the variables that they read.
 
     The effect is `None` where none was found. Whether the lists, dicts, objects and classes among
-    these variables are changed is told by calling it.
+    these variables are changed is told by calling it. Behind an effect, variables are looked for
+    if `all_read` asks for that.
     """
     stack, seen, read = [*values], dict[int, Any](), list[Any]()
+    effect: str | None = None
     named, of_libraries, looked_at = set[str](), list[Any](), (0, 0)
     while len(seen) < _MOST_VALUES:
         if not stack:
@@ -64,15 +66,15 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
         if id(x) in seen or hasattr(type(x), "__dlpack__"):  # arrays of any library are data
             continue
         seen[id(x)] = x
-        found = _effect_itself(x)
-        if found is not None:
-            return found, read
+        effect = _effect_itself(x) or effect
+        if effect is not None and not all_read:
+            return effect, read
         if isinstance(x, types.FunctionType):
             path = x.__code__.co_filename
             if is_library(path) or (is_installed(path) and rules_of(x)):
                 continue
             deed, names = _deeds_of(x.__code__)
-            if deed is not None:
+            if deed is not None and not all_read:
                 return f"{x.__qualname__} {deed}", read
             named |= names
             around = [*held_beside(x), *_named_by(x, names)]
@@ -99,7 +101,7 @@ def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
         elif kind_of(x) >= TUPLE:
             stack += [value for _, value in entries_of(x)]
             stack += [type(x)] if kind_of(x) == OBJECT else []
-    return None, read
+    return effect, read
 
 
 def _is_installed_class(cls: type) -> bool:

@@ -3,11 +3,14 @@
 import contextlib
 import copy
 import functools
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._activity.effects import effect_of
-from zygote_lite._tape.validate import contents_of, hold_the_same
+from zygote_lite._tape.validate import checksum_of, contents_of, hold_the_same
 
 
 class Surroundings:
@@ -82,3 +85,25 @@ def _watched(around: Surroundings, refused: Refused, structure: Any) -> Iterator
     yield
     if not before.are_unchanged():
         raise refused("it changes a variable around it")
+
+
+_known_reads: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+
+
+def arrays_around(f: Any) -> list[tuple[np.ndarray, int]]:
+    """Return the arrays that a function captures or names, each with a checksum of its contents.
+
+    The variables are looked for at the first call, and walked through at each.
+    """
+    try:
+        read = _known_reads.get(f)
+        if read is None:
+            _known_reads[f] = read = effect_of(f, all_read=True)[1]
+    except TypeError:  # it cannot be hashed, or referred to weakly
+        read = effect_of(f, all_read=True)[1]
+    return [(x, held) for x, held in contents_of(read, whole=True) if isinstance(x, np.ndarray)]
+
+
+def were_written(arrays: list[tuple[np.ndarray, int]]) -> bool:
+    """Return whether an array holds something else than before."""
+    return any(checksum_of(x) != held for x, held in arrays)

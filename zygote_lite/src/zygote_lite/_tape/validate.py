@@ -243,7 +243,7 @@ def contents_of(operands: Any, whole: bool = False) -> list[tuple[Any, Any]]:
         kind = kind_of(value)
         if isinstance(value, np.ndarray):
             known = whole or id(owner_of(value)) in written
-            found.append((value, _checksum(value) if known else None))
+            found.append((value, checksum_of(value) if known else None))
         elif kind == SET:
             found += [(value, [*enumerate(type_in_c(value).__iter__(value))])] if whole else []
         elif kind > FUNCTION:
@@ -253,7 +253,7 @@ def contents_of(operands: Any, whole: bool = False) -> list[tuple[Any, Any]]:
     return found
 
 
-def _checksum(x: Any) -> int:
+def checksum_of(x: Any) -> int:
     """Return a checksum of what an array holds, which takes no memory where it is contiguous."""
     plain = type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind in "biufc"
     return zlib.crc32(x if plain else x.tobytes())
