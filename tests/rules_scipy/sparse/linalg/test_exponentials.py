@@ -17,6 +17,8 @@ def test_examples(example):
 
 
 PROGRAMS = {
+    "a matrix": lambda v: np.sum(np.tanh(spl.expm(matrix(v).tocsc()).toarray())),
+    "a product": lambda v: W @ (spl.expm(matrix(v).tocsc() / 2) @ B),
     "one time": lambda v: W @ spl.expm_multiply(matrix(v), B * v[0]),
     "several times": lambda v: np.sum(
         spl.expm_multiply(-2 * matrix(v), B * v[0], 0.5, 2.0, 4, False) * np.outer(W[:4], W)

@@ -15,6 +15,9 @@ def test_examples(example):
     assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
 
 
+HALVING = spl.LinearOperator((N, N), lambda x: x / 2, rmatvec=lambda x: x / 2)
+
+
 def stacked(v):
     return sp.vstack([matrix(v), matrix(v * v)])
 
@@ -23,6 +26,10 @@ PROGRAMS = {
     "cg": lambda v: W @ spl.cg(matrix(v) @ matrix(v).T, B * v[0], rtol=1e-14)[0],
     "minres": lambda v: W @ spl.minres(symmetric(v), B * v[0], rtol=1e-15)[0],
     "gmres": lambda v: W @ spl.gmres(matrix(v), B * v[0], rtol=1e-14)[0],
+    "qmr": lambda v: W @ spl.qmr(matrix(v), B * v[0], rtol=1e-14)[0],
+    "qmr, with preconditioners": lambda v: (
+        W @ spl.qmr(matrix(v), B, rtol=1e-14, M1=HALVING, M2=HALVING)[0]
+    ),
     "with a preconditioner": lambda v: (
         W
         @ spl.bicgstab(

@@ -1,12 +1,14 @@
-"""The exponential of a matrix times vectors: `expm_multiply`.
+"""The exponential of a matrix, and that times vectors: `expm` and `expm_multiply`.
 
-The cotangent of the matrix is that of a Taylor polynomial in steps, term by term, and is computed
+Of the latter the cotangent of the matrix is that of a Taylor polynomial in steps, term by term, and is computed
 at the places of the matrix alone.
 """
 
 import math
 
 import numpy as np
+from scipy import linalg as sl
+from scipy import sparse as sp
 from scipy.sparse import linalg as spl
 
 from rules_scipy.sparse.linalg.iterative import adjoint_of, by_matrix
@@ -17,6 +19,22 @@ from rulescore import RuleSet, accumulate, project
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.exponentials")
 Matrix = Sparse | np.ndarray
 LONGEST = 4.0  # the norm of a step: larger ones lose digits
+
+
+@rule(spl.expm)
+def _(A: Matrix):
+    y = spl.expm(A)
+
+    def pullback(dy):
+        moved = sl.expm_frechet(dense(adjoint_of(A)), dense(dy), compute_expm=False)
+        return (by_matrix(A, moved, np.eye(len(moved))),)
+
+    return y, pullback
+
+
+def dense(x):
+    """Return a matrix as a dense array."""
+    return x.toarray() if sp.issparse(x) else x
 
 
 @rule(spl.expm_multiply)

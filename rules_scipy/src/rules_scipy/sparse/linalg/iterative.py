@@ -10,9 +10,10 @@ from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.iterative")
 SYMMETRIC = (spl.cg, spl.minres)
-GENERAL = (spl.bicg, spl.bicgstab, spl.cgs, spl.gcrotmk, spl.gmres, spl.lgmres, spl.tfqmr)
+GENERAL = (spl.bicg, spl.bicgstab, spl.cgs, spl.gcrotmk, spl.gmres, spl.lgmres, spl.qmr, spl.tfqmr)
 Matrix = Sparse | np.ndarray
 ABOUT_STEPS = ("callback", "callback_type", "show", "check")
+ONE_SIDED = ("M1", "M2")  # preconditioners of `qmr`: without them it converges later
 
 
 def refuse_unsolved(f, info):
@@ -76,6 +77,7 @@ def adjoint_solution(f, a, y, options, dy):
                 "LinearOperator: give it that function, too"
             )
         a = adjoint_of(a)
+        given = {name: x for name, x in given.items() if name not in ONE_SIDED}
         for name in {"M"} & given.keys():  # without it the solver converges later
             if given[name] is not None:
                 given[name] = adjoint_of(given[name]) if has_adjoint(given[name]) else None

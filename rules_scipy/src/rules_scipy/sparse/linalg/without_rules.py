@@ -5,7 +5,7 @@ from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
 REASONS = {
-    "no rule for it is written yet": "expm funm_multiply_krylov lobpcg qmr spilu",
+    "no rule for it is written yet": "funm_multiply_krylov lobpcg spilu",
     "it draws random numbers": "onenormest",
 }
 record(rule, "scipy.sparse.linalg", REASONS)
