@@ -38,7 +38,6 @@ from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
 from tests.zygote_lite.fuzz.generate import written as written_programs
-from tests.zygote_lite.fuzz.parts import in_parts
 from tests.zygote_lite.fuzz.generate import zero_dimensional as number_programs
 from tests.zygote_lite.fuzz.parts import in_parts
 from zygote_lite import DifferentiationError, grad, testing

@@ -202,6 +202,22 @@ def test_linearize_stays_at_its_point():
         push(v, None)
 
 
+@either
+def test_linearize_keeps_what_arrays_held_at_the_call():
+    def f(x, parts):
+        return np.sum(x[::2] * parts[0] ** 2) * parts[1]
+
+    x, parts, v = V.copy(), [np.array([2.0, 3.0]), 1.5], np.array([5.0, 1.0, 2.0])
+    expected = jvp(f, (x, parts), (v, None))[1]
+    _, push = linearize(f, x, parts)
+    x[1:] = 7.0
+    parts[0] *= 2.0
+    for _ in range(2):
+        np.testing.assert_array_equal(push(v, None), expected)
+    np.testing.assert_array_equal(x, [V[0], 7.0, 7.0])
+    np.testing.assert_array_equal(parts[0], [4.0, 6.0])
+
+
 def test_linearize_of_what_may_change_is_recorded(capsys):
     held = [2.0]
 

@@ -158,15 +158,15 @@ def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool = False) -> tupl
             answer is then `(value, push, aux)`.
 
     `push(*dxs)` takes one tangent for each argument, of its shape and structure, and returns that
-    of the value, as `jvp` does, at the arguments as they are now: write to none of them before the
-    last call of `push`, which on the tape reads what they hold then. The effects of `f` happen
-    once, however often `push` is called. Raises the errors of `pullback`; `push` raises `TypeError`
+    of the value, as `jvp` does, at the arguments as they are now: what is written into them later
+    does not change it. The effects of `f` happen once, however often `push` is called. Raises the errors of `pullback`; `push` raises `TypeError`
     if a tangent does not fit its argument. (JAX's `linearize`.)
     """
     refuse_options(has_aux=has_aux)
     found: tuple[Any, ...] | None = _linearized_by_code(original(f), xs, has_aux)
     if found is None:
         found = pushed_forward(original(f), (None, *(True for _ in xs)), xs, {}, has_aux)
+        found[1].keep_arguments()
     if not has_aux:
         return found
     y, aux = pair_of(f, found[0])

@@ -6,8 +6,10 @@ the tangents of the arguments, gives the tangent of the value: `<J^T u, v> = <u,
 mode is right for whatever the tape can differentiate twice, without rules of its own.
 """
 
+import contextlib
 import itertools
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from zygote_lite._cotangents.kinds import (
     held_by,
     is_known_by_rule,
     kind_of,
+    within,
 )
 from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import state
@@ -84,6 +87,12 @@ class Pushforward:
             self._found = run.back((self._seed, None) if has_aux else self._seed)
             written = state.written if outermost.is_outermost else None
             self._stamps = stamp(written) if written else []
+        self._kept: list[tuple[Any, Any]] = []
+
+    def keep_arguments(self) -> None:
+        """Keep what the arrays among the arguments hold: tangents are those at these values."""
+        found = [x for x in within(*self._operands[1:]) if isinstance(x, np.ndarray)]
+        self._kept = [(x, x.copy()) for x in found if x.dtype.kind in "biufc"]
 
     def _sown(self, y: Any) -> Any:
         """Return a cotangent of a value that stands for any: no entry is zero, or like another.
@@ -134,7 +143,8 @@ class Pushforward:
     def __call__(self, *tangents: Any) -> Any:
         try:
             self.check(tangents)
-            dy = self.push(tangents, Store())
+            with _holding(self._kept):
+                dy = self.push(tangents, Store())
             return own_buffers(dy, (tangents, self._operands, self.y))
         except BaseException as error:
             __tracebackhide__ = keep_users_frames(error)
@@ -237,6 +247,19 @@ def _projected(v: Any, d: Any) -> Any:
                 "stores two: give one that stores numbers at the same places"
             )
     return found
+
+
+@contextlib.contextmanager
+def _holding(kept: list[tuple[Any, Any]]) -> Iterator[None]:
+    """Have arrays hold what was kept of them, and then what they hold now."""
+    changed = [(x, old, x.copy()) for x, old in kept if x.tobytes() != old.tobytes()]
+    try:
+        for x, old, _ in changed:
+            x[...] = old
+        yield
+    finally:
+        for x, _, now in changed:
+            x[...] = now
 
 
 def pushed_forward(
