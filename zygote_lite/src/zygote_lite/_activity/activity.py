@@ -12,14 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.classes import computes, hook_of, intercepts, is_read_in_c
+from zygote_lite._activity.classes import (
+    computes,
+    hook_of,
+    intercepts,
+    is_class_active,
+    is_read_in_c,
+)
 from zygote_lite._activity.doubts import may_depend
 from zygote_lite._activity.marks import mark_new, note_outside
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
-    HEAPTYPE,
     INERT,
     LIST,
     OBJECT,
@@ -62,7 +67,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
                 return (
                     id(dict_of(xs[0])) in active
                     or _is_any_active(active, xs)
-                    or _is_class_active(active, xs[0])
+                    or is_class_active(active, xs[0])
                 )
         elif not _has_methods(f, xs) and not any(kind_of(x) == FUNCTION for x in kws.values()):
             is_written = f in _ATTRIBUTE_WRITERS and id(dict_of(xs[0])) in active
@@ -84,14 +89,6 @@ def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
 
 def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
     return any(id(x) in active or (kind_of(x) == VALUE and reaches_active(x)) for x in xs)
-
-
-def _is_class_active(active: dict[int, Any], x: Any) -> bool:
-    cls = x if isinstance(x, type) else type(x)
-    if not cls.__flags__ & HEAPTYPE:
-        return False
-    is_of_metaclass = cls is x and type(x) is not type and _is_class_active(active, type(x))
-    return is_of_metaclass or any(id(base) in active for base in cls.__mro__)
 
 
 def text_pullback(y: Any, count: int) -> TextPullback:
@@ -241,4 +238,4 @@ def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:
 
 def has_active_class(x: Any) -> bool:
     """Return whether an attribute of a class, or of the class of an object, is active."""
-    return _is_class_active(state.active or {}, x)
+    return is_class_active(state.active or {}, x)

@@ -134,3 +134,12 @@ def computes(kind: type, name: str) -> bool:
     owner = type(member)  # of a class made by `exec` the module may be that of the builtins, too
     in_c = not is_written_in_python(owner) and owner.__module__ in ("builtins", "numpy")
     return hasattr(kind, "__getattr__") or not in_c
+
+
+def is_class_active(active: dict[int, Any], x: Any) -> bool:
+    """Return whether a class, that of an object, or a base of it holds what is active."""
+    cls = x if isinstance(x, type) else type(x)
+    if not cls.__flags__ & HEAPTYPE:
+        return False
+    is_of_metaclass = cls is x and type(x) is not type and is_class_active(active, type(x))
+    return is_of_metaclass or any(id(base) in active for base in cls.__mro__)

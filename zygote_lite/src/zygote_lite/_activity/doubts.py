@@ -4,18 +4,26 @@ Once code outside the run can reach something active, a call of Python code may 
 through all the modules that its code names. To find out whether it does may take a walk through the
 whole heap; to record the call costs what the call itself does, and gives the same. So a call
 that cannot be told in the time that the run has earned (`may_reach_active`) is recorded.
+
+The same holds for functions written in C that have a Python equivalent: what that calls is asked
+for in turn. Of a function that loops in a way that is not counted, recording may cost more: all
+walks for such functions together are given more. A function in C that looks at its operands, and
+at nothing that they hold, depends on no more than these.
 """
 
 import dis
 import functools
 import inspect
 import types
+from abc import ABCMeta
 from typing import Any
 from weakref import WeakSet
 
-from zygote_lite._activity.classes import member_of
-from zygote_lite._activity.walk import may_reach_active, reaches_active
-from zygote_lite._cotangents.kinds import dict_of
+from rulescore import find_rule
+from zygote_lite._activity.classes import computes, is_class_active, member_of
+from zygote_lite._activity.walk import LIMIT_BY_NAME, may_reach_active, reaches_active
+from zygote_lite._cotangents.kinds import OBJECT, dict_of, is_opaque, kind_of
+from zygote_lite._cotangents.registry import IN_PYTHON, STRUCTURAL
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.bytecode import codes_in, variables_named
 from zygote_lite._ir.compile import recording_of
@@ -35,10 +43,18 @@ def may_depend(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     """Return whether a call can reach something active; yes where to record it costs less."""
     if _looks_only(f) and type(xs[0]) is types.FunctionType:  # which is not called
         return reaches_active(xs[0].__defaults__, xs[0].__kwdefaults__, xs[0].__dict__)
-    called = _function_called(f, xs) if state.outside else None
-    if called is not None and called.__code__ not in _long and _is_recordable(called):
-        return may_reach_active(f, *xs, *kws.values())
-    return reaches_active(f, *xs, *kws.values())
+    operands = (f, *xs, *kws.values())
+    if not state.outside:
+        return reaches_active(*operands)
+    if not kws and _looks_at_operands(f, xs):
+        return any(map(_is_marked, xs))
+    called = _function_called(f, xs)
+    if called is None and (f is apply or f is invoke):
+        return True  # it stands for the call of a function in C, which is asked for in turn
+    if called is None or not _is_recordable(called):
+        is_alike = called is None and _has_equivalent(f, xs, kws)
+        return (may_reach_active if is_alike else reaches_active)(*operands)
+    return may_reach_active(*operands, given=LIMIT_BY_NAME if _is_long(called.__code__) else 0)
 
 
 def note_length(f: types.FunctionType, count: int) -> None:
@@ -47,9 +63,56 @@ def note_length(f: types.FunctionType, count: int) -> None:
         _long.add(f.__code__)
 
 
+def _looks_at_operands(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Return whether a function in C reads its operands, and nothing that these hold."""
+    if f is isinstance or f is issubclass:
+        kinds = xs[1] if type(xs[1]) is tuple else (xs[1],)
+        return all(map(_is_asked_in_c, kinds)) and not computes(type(xs[0]), "__class__")  # type: ignore[arg-type]
+    if f is hasattr:
+        return type(xs[1]) is str and not computes(type(xs[0]), xs[1])  # type: ignore[arg-type]
+    if f is vars:
+        return len(xs) == 1 and not computes(type(xs[0]), "__dict__")  # type: ignore[arg-type]
+    return len(xs) == 1 and (f is id or f is type or f is callable)
+
+
+def _is_asked_in_c(kind: Any) -> bool:
+    """Return whether C tells what is an instance of a class."""
+    if type(kind) is ABCMeta:
+        hook = member_of(kind, "__subclasshook__")
+        return is_library(getattr(getattr(hook, "__code__", None), "co_filename", ENGINE))
+    return type(kind) in (type, types.UnionType)
+
+
+def _is_marked(x: Any) -> bool:
+    """Return whether something that a value, or its class, holds itself is active."""
+    active = state.active or {}
+    return id(x) in active or id(dict_of(x)) in active or is_class_active(active, x)
+
+
+def _has_equivalent(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
+    """Return whether a function in C is recorded as its Python equivalent, which gives the same.
+
+    An iterator would be run out, and a rule would read all of an object.
+    """
+    declared = IN_PYTHON.get(id(f))
+    if declared is None or next(iter(declared.bodies(xs, kws)), None) is None:
+        return False
+    if any(map(is_opaque, xs)) or (id(f) in STRUCTURAL and kind_of(xs[0]) != OBJECT):
+        return False
+    return find_rule(f, *xs) is None or is_of_objects(xs)
+
+
+def is_of_objects(xs: tuple[Any, ...]) -> bool:
+    """Return whether an operand is a sequence of objects, of which a rule would take all parts."""
+    return any(type(x) in (list, tuple) and x and kind_of(x[0]) == OBJECT for x in xs)
+
+
 def _looks_only(f: Any) -> bool:
     """Return whether a function asks for the parameters of another."""
     return (f.__wrapped__ if type(f) is functools._lru_cache_wrapper else f) is inspect.signature
+
+
+_ASKING = {id(len): "__len__", id(repr): "__repr__", id(str): "__str__"}
 
 
 def _function_called(f: Any, xs: tuple[Any, ...]) -> types.FunctionType | None:
@@ -62,6 +125,8 @@ def _function_called(f: Any, xs: tuple[Any, ...]) -> types.FunctionType | None:
             f = (dict_of(x) or vars(x)).get(name)
         else:
             f = member_of(type(x), name)
+    elif id(f) in _ASKING and xs:
+        f = member_of(type(xs[0]), _ASKING[id(f)])
     elif f is getattr and len(xs) == 2:
         f = getattr(member_of(type(xs[0]), xs[1]), "fget", None)
     if type(f) is type and f.__new__ is object.__new__:  # type: ignore[comparison-overlap]
@@ -96,9 +161,16 @@ def _is_followed(code: types.CodeType) -> bool:
     if code.co_filename.startswith(ENGINE):  # Python for what is written in C
         return True
     return not is_library(code.co_filename) and not any(
-        part.co_flags & GENERATES
-        or _OF_FRAMES.intersection(part.co_names)
-        or _OF_NAMES & variables_named(part)
-        or _has_while(part)
+        _OF_FRAMES.intersection(part.co_names) or _OF_NAMES & variables_named(part)
         for part in codes_in(code)
     )
+
+
+def _is_long(code: types.CodeType) -> bool:
+    """Return whether recording a function may take more than is known from the calls in it."""
+    return code in _long or (not code.co_filename.startswith(ENGINE) and _loops_uncounted(code))
+
+
+@functools.lru_cache(maxsize=4096)
+def _loops_uncounted(code: types.CodeType) -> bool:
+    return any(part.co_flags & GENERATES or _has_while(part) for part in codes_in(code))

@@ -83,16 +83,16 @@ def reaches_active_by_name(*roots: Any) -> bool:
     return found or any(_is_active_by_name(active, x, seen) for x in named)
 
 
-def may_reach_active(*roots: Any) -> bool:
+def may_reach_active(*roots: Any, given: int = 0) -> bool:
     """Return whether something active may be reached; yes where the walk takes more than is earned.
 
     Each call that the run resolves earns some objects. So all such walks together are bounded by
-    what the run does, whatever the heap looks like.
+    what the run does, whatever the heap looks like, but for what is `given` beyond.
     """
     active = state.active
     if not active or not state.outside:
         return reaches_active(*roots)
-    left = _GIVEN + _EARNED * state.resolved - state.walked
+    left = max(_GIVEN, given) + _EARNED * state.resolved - state.walked
     seen: dict[int, Any] = {}
     stack = [*roots]
     found = next(_walk(active, stack, seen, stack, left), None) if left > 0 else _VAST

@@ -16,6 +16,7 @@ import threading
 import types
 import typing
 from collections.abc import Iterable, Iterator
+from numbers import Number
 from typing import Any, TypeVar
 
 import numpy as np
@@ -53,6 +54,11 @@ def kind_of(x: Any) -> int:
         return _kinds[type(x)]
     except KeyError:
         return _remembered(_kinds, type(x), kind_of_type(type(x)))
+
+
+def is_opaque(x: Any) -> bool:
+    """Return whether a value is an object written in C, such as an iterator, and no number."""
+    return kind_of(x) == VALUE and not isinstance(x, Number | np.generic | np.ndarray)
 
 
 def carries_nothing(x: Any) -> bool:

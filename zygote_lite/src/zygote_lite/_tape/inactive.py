@@ -24,7 +24,7 @@ from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._activity.saved import guarded, is_writer
 from zygote_lite._activity.side_effects import hooks_called, unknown_hooks
 from zygote_lite._activity.walk import captured_within, may_reach_active, reaches_active
-from zygote_lite._cotangents.kinds import OBJECT, VALUE, dict_of, kind_of
+from zygote_lite._cotangents.kinds import OBJECT, VALUE, dict_of, is_opaque, kind_of
 from zygote_lite._cotangents.registry import (
     DESUGARED,
     EVEN_IF_INACTIVE,
@@ -93,11 +93,6 @@ def is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     if has_handler(f):
         return all(kind_of(x) != OBJECT and not is_opaque(x) for x in xs)
     return find_rule(f, *xs) is not None
-
-
-def is_opaque(x: Any) -> bool:
-    """Return whether a value is an object written in C, such as an iterator, and no number."""
-    return kind_of(x) == VALUE and not isinstance(x, Number | np.generic | np.ndarray)
 
 
 def resolved_anyway(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:

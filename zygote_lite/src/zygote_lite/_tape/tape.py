@@ -17,12 +17,19 @@ from rulescore import find_rule
 from rulescore.faults import an
 from zygote_lite._activity.activity import is_active, is_fields_view, mark_arguments
 from zygote_lite._activity.classes import fields_of, member_of, overrides_iteration
+from zygote_lite._activity.doubts import is_of_objects
 from zygote_lite._activity.saved import note_captured
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands
 from zygote_lite._activity.walk import captured_within, reaches_active
 from zygote_lite._activity.wholes import note_whole, rewritten
 from zygote_lite._cotangents.indexed import is_part, part_back
-from zygote_lite._cotangents.kinds import TUPLE, is_known_by_rule, kind_of, own_derivative
+from zygote_lite._cotangents.kinds import (
+    TUPLE,
+    is_known_by_rule,
+    is_opaque,
+    kind_of,
+    own_derivative,
+)
 from zygote_lite._cotangents.registry import (
     BY_OPTION,
     CALLABLES,
@@ -45,7 +52,7 @@ from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import with_named_out
 from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated
-from zygote_lite._tape.inactive import Iteration, is_opaque, is_resolved_later, resolved_anyway
+from zygote_lite._tape.inactive import Iteration, is_resolved_later, resolved_anyway
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.refusal import (
     computes_in_c,
@@ -144,8 +151,10 @@ class Tape(Iteration):
             if pulled is not None:
                 y, back = pulled
                 return self.record(y, back, nodes, fresh=id(f) in RETURNS_NEW_ARRAY)
-        # C would step a generator unrecorded: its rule is for what it generates
-        in_python = known is not None and any(type(x) is Generated for x in xs)
+        # C would step a generator unrecorded, and call methods: a rule is for the values
+        in_python = known is not None and (
+            any(type(x) is Generated for x in xs) or is_of_objects(xs)
+        )
         done = None if in_python else self.by_rule(nodes, f, xs, kws)
         if done is not None:
             return done
