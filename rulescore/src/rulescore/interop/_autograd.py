@@ -7,7 +7,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defjvp_argnums, defvjp_argnums, primitive
 from autograd.numpy.numpy_boxes import ArrayBox
-from autograd.tracer import getval, isbox
+from autograd.tracer import getval, isbox, new_box
 
 from rulescore._naming import name_of
 from rulescore.interop._calls import Call
@@ -24,15 +24,16 @@ class AutogradFunction(ExportedFunction):
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on arrays and numbers, or on trees of them."""
-        if not options:
+        if xs and not options:
             for x in xs:
-                if type(x) is not ArrayBox or type(x._value) is not np.ndarray:
+                if (
+                    type(x) is not ArrayBox
+                    or type(x._value) is not np.ndarray
+                    or x._trace != xs[0]._trace
+                ):
                     break
             else:
-                call = self.calls.get(len(xs)) or self.call_of_leaves(len(xs))
-                run = Run(call, [x._value.dtype.kind in "fc" for x in xs])
-                ys = node(run, *xs)
-                return ys if run.structure is LEAF else rebuilt(run.structure, ys)
+                return self.of_boxes(xs)
         f, leaves = self.f, list[Any]()
         structure = None if options else simple(xs, leaves)
         if structure is None:
@@ -43,6 +44,17 @@ class AutogradFunction(ExportedFunction):
             return f(*xs, **options)
         call = Call(f, structure, options, self.differentiator)
         return rebuilt(*applied(call, leaves))
+
+    def of_boxes(self, xs: tuple[Any, ...]) -> Any:
+        """Call the function on boxes of arrays, all of one trace: as `node` does, and faster."""
+        call = self.calls.get(len(xs)) or self.call_of_leaves(len(xs))
+        values = [x._value for x in xs]
+        run = Run(call, [x.dtype.kind in "fc" for x in values])
+        ys = value_of(run, *values)
+        kind, places = type(xs[0]._node), range(1, len(xs) + 1)
+        made = kind(ys, node, (run, *values), {}, places, [x._node for x in xs])
+        boxed = new_box(ys, xs[0]._trace, made)
+        return boxed if run.structure is LEAF else rebuilt(run.structure, boxed)
 
     def opened(self, xs: tuple[Any, ...], options: dict[str, Any]) -> FunctionAndCall:
         """Return the function and its call, without boxes of containers or among the options."""
@@ -127,12 +139,14 @@ def count_of(structure: Any) -> int:
     return len(found)
 
 
-@primitive
-def node(run: Run, *leaves: Any) -> Any:
+def value_of(run: Run, *leaves: Any) -> Any:
     """Return the leaves of a value: a tuple, but for one alone."""
     arrays = [read_only(x) for x in leaves]
     run.structure, found, run.pull = run.call.pull(arrays, run.needed)
     return found[0] if len(found) == 1 else tuple(found)
+
+
+node = primitive(value_of)
 
 
 def pulled(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -> Any:
