@@ -1,7 +1,7 @@
 """The exponential of a matrix, and that times vectors: `expm` and `expm_multiply`.
 
-Of the latter the cotangent of the matrix is that of a Taylor polynomial in steps, term by term, and is computed
-at the places of the matrix alone.
+Of the latter the cotangent of the matrix is that of a Taylor polynomial in steps, term by term. It
+is computed at the places of the matrix alone.
 """
 
 import math
