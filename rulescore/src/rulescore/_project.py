@@ -259,13 +259,17 @@ def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
     extra = len(given) - len(shape)
     if extra > 0 and type(dx) is np.ndarray and given[extra:] == shape:
         return _total(dx, axis=tuple(range(extra)))
-    if extra < 0 or any(n not in (1, m) for n, m in zip(shape, given[extra:], strict=True)):
+    is_fitting = extra >= 0
+    axes = [*range(extra)]
+    for axis, n in enumerate(shape, max(extra, 0)):
+        if is_fitting and n != given[axis]:
+            axes.append(axis)
+            is_fitting = n == 1
+    if not is_fitting:
         raise ValueError(f"a cotangent of shape {given} does not fit a primal of shape {shape}")
-    stretched = (extra + axis for axis, n in enumerate(shape) if n != given[extra + axis])
-    axes = (*range(extra), *stretched)
     if type(dx) is np.ndarray:
-        return np.asarray(_total(dx, axis=axes)).reshape(shape)
-    return np.reshape(np.sum(dx, axis=axes), shape)
+        return np.asarray(_total(dx, axis=tuple(axes))).reshape(shape)
+    return np.reshape(np.sum(dx, axis=tuple(axes)), shape)
 
 
 def fits(dx: Any, x: Any) -> bool:
