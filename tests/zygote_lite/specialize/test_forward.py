@@ -764,7 +764,7 @@ def test_the_usual_call_is_not_mistaken():
         assert jvp(f, (2.0, 3.0), (1.0, None)) == (6 * c, 3 * c)
         assert jvp(f, (2.0, np.float64(3.0)), (1.0, 1.0)) == (6 * c, 5 * c)
         for wrong in ((1.0,), (1.0, 1.0, 1.0)):
-            with pytest.raises(TypeError, match="tangents? for 2 arguments"):
+            with pytest.raises(TypeError, match=r"tangents? for 2 arguments"):
                 jvp(f, (2.0, 3.0), wrong)
         with pytest.raises(TypeError, match=r"a tuple of arguments and .* \[ZL031\]"):
             jvp(f, 2.0, 1.0)
