@@ -413,3 +413,8 @@ def test_threads_that_look_up_rules_of_one_section_all_find_them(named, python, 
         "    print(set(pool.map(lambda x: rulescore.rrule(one.f, x)[1](x), [1.0] * 4)))\n"
     )
     assert done.stdout.splitlines() == ["rules one", "{(None, 7.0)}"]
+
+
+def test_the_text_of_a_plugin_fits_on_two_lines():
+    for plugin in rulescore.plugins():
+        assert len(repr(plugin)) < 200, plugin.name

@@ -23,11 +23,11 @@ class Plugin:
     name: str
     distribution: str
     version: str
-    loaded: tuple[RuleSet, ...] = ()
+    loaded: tuple[RuleSet, ...] = field(default=(), repr=False)  # of SciPy there are a hundred
     disabled: bool = False
     error: BaseException | None = field(default=None, compare=False)
-    waiting: tuple[Section, ...] = ()
-    deferred: tuple[DeferredSection, ...] = ()
+    waiting: tuple[Section, ...] = field(default=(), repr=False)
+    deferred: tuple[DeferredSection, ...] = field(default=(), repr=False)
 
     @property
     def rulesets(self) -> tuple[RuleSet, ...]:
