@@ -37,6 +37,7 @@ from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
+from zygote_lite._specialize.infer.models.tables import of_tables
 from zygote_lite._specialize.infer.models.vectorized import (
     OfEntries,
     called_vectorized,
@@ -97,7 +98,7 @@ def call(
     1. what stands for a function while code is made: a function that is defined inside, a method,
        a partial, a getter;
     2. verbs of the engine, and what they have made;
-    3. output, random draws;
+    3. data of pandas; output, random draws;
     4. what the transform itself writes in the place of statements;
     5. containers that change, iterators;
     6. managers of `with`, partials, getters, errors that are made;
@@ -316,8 +317,8 @@ def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem:
 
 
 RESOLUTION: tuple[Resolver, ...] = (
-    _stand_in, _verb, _effect, _written_for_statements, _changing, _stand_in_made, _definition,
-    _construction, _of_objects, _writing_call, _of_structures, _builtin, _known_already,
-    _written_operation,
+    _stand_in, of_tables, _verb, _effect, _written_for_statements, _changing, _stand_in_made,
+    _definition, _construction, _of_objects, _writing_call, _of_structures, _builtin,
+    _known_already, _written_operation,
 )  # fmt: skip
 """Who answers a call, in this order: each returns the value, or `None` where it is not its own."""

@@ -24,6 +24,7 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import wholes as _wholes
 from zygote_lite._specialize.infer.models.arrays import JOINING
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
+from zygote_lite._specialize.infer.models.tables import given_table
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.effects import GENERATORS
@@ -301,6 +302,7 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
         if type(x) in GENERATORS:
             return given_generator(builder, x, expression, name)
         whole = None if active else _wholes.given_whole(builder, x, expression, name)
+        whole = whole or (None if active else given_table(builder, x, expression))
         if whole is not None:
             return whole
         if is_plain(x):

@@ -17,6 +17,7 @@ from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models.lookups import is_lookup, method_of_lookup
+from zygote_lite._specialize.infer.models.tables import is_table, method_of_table
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -35,6 +36,8 @@ def method_call(
     owner = f.owner
     if isinstance(owner.sample, Descriptor) and len(xs) == 1:
         return _made_classes.with_accessor(owner.sample, f.name, xs[0])
+    if is_table(owner):
+        return method_of_table(builder, owner, f.name, xs, kws)
     if _draws.is_generator(owner):
         return _draws.drawn(builder, owner, f.name, xs, kws, stem)
     if _held.is_held(owner):

@@ -27,6 +27,11 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.arrays import JOINING, joined_by_index
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
+from zygote_lite._specialize.infer.models.tables import (
+    attribute_of_table,
+    is_table,
+    item_of_table,
+)
 from zygote_lite._specialize.infer.models.wholes import attribute_of_whole
 from zygote_lite._specialize.infer.operations import active
 from zygote_lite._specialize.typed.abstract_eval import refuse_types, run
@@ -92,6 +97,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return array_attribute(builder, x, name)
     if x.is_known_by_rule:
         return attribute_of_whole(builder, x, name)
+    if is_table(x):
+        return attribute_of_table(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
     if isinstance(x.sample, Unfollowed) and name == "T":
@@ -152,6 +159,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
 
 def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`, and return it."""
+    if is_table(x):
+        return item_of_table(builder, x, index)
     if x.is_object:
         return builder.apply(operator.getitem, [x, index], {}, stem)
     if _held.is_held(x):

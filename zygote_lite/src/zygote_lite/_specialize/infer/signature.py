@@ -3,6 +3,7 @@
 from typing import Any
 
 from rulescore import Tangent
+from zygote_lite._cotangents.kinds import is_of_pandas
 from zygote_lite._specialize.infer.models.classes import is_plain
 from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.infer.models.named import is_named_tuple
@@ -61,7 +62,7 @@ def _signature_of(x: Any) -> Any:
     if isinstance(fact, Other):
         if isinstance(x, str | None):
             return x
-        if not (is_plain(x) or type(x) in GENERATORS):
+        if not (is_plain(x) or is_of_pandas(type(x)) or type(x) in GENERATORS):
             raise NotSupported.ARGUMENT_TYPE(
                 "an argument is no number, array, tuple, list or dict of those"
             )

@@ -151,6 +151,22 @@ class Lookup(StandIn):
 
 
 @dataclass(eq=False)
+class DataTable(StandIn):
+    """Data of pandas from outside, of which the code has the numbers and arrays that it takes.
+
+    Attributes:
+        source: the data.
+        where: the variable that holds it at entry.
+    """
+
+    source: Any
+    where: str
+
+    def __bool__(self) -> bool:
+        raise NotSupported.TRUTH("it asks for the truth of data of pandas")
+
+
+@dataclass(eq=False)
 class Signature(StandIn):
     """What `inspect` tells of a function: its attributes that are followed."""
 

@@ -37,6 +37,7 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
+from zygote_lite._specialize.infer.models.tables import given_table
 from zygote_lite._specialize.infer.models.wholes import given_whole
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import is_record
@@ -75,6 +76,9 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
     whole = given_whole(builder, x, expression, stem)
     if whole is not None:
         return inputs.give(whole, expression, inputs.holders[expression])
+    table = given_table(builder, x, expression)
+    if table is not None:
+        return table
     if is_plain(x):
         return known_once(builder, known_object(inputs, x, expression))
     if is_named_tuple(type(x)):
