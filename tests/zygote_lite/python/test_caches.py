@@ -122,6 +122,37 @@ def test_a_value_is_one_object_for_all_calls(make, change, when):
             gradient(f, 3.0, True)
 
 
+@pytest.mark.parametrize("maxsize", [4, None])
+def test_keys_are_asked_as_often_as_by_python(maxsize):
+    class Key:
+        asked = 0
+
+        def __init__(self, value):
+            self.value = value
+
+        def __hash__(self):
+            Key.asked += 1
+            return hash(self.value)
+
+        def __eq__(self, other):
+            Key.asked += 100
+            return self.value == other.value
+
+    def f(x):
+        Key.asked = 0
+
+        @functools.lru_cache(maxsize=maxsize)
+        def scaled(key):
+            return key.value * x
+
+        total = scaled(Key(1)) + scaled(Key(1)) + scaled(Key(2))
+        return total * Key.asked
+
+    value = f(0.7)
+    for _ in range(4):
+        assert value_and_grad(f)(0.7) == (value, pytest.approx(value / 0.7))
+
+
 def test_a_call_inside_with_the_same_arguments_is_refused():
     def f(x):
         count = [0]

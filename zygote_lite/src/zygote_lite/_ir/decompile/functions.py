@@ -22,6 +22,7 @@ from zygote_lite._ir.decompile.values import (
 )
 from zygote_lite._ir.recompile import TREES
 
+_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _NOTED = {"__module__", "__qualname__", "__firstlineno__", "__static_attributes__"}
 
 
@@ -30,7 +31,7 @@ def definition(code: CodeType) -> ast.FunctionDef | ast.Lambda:
 
     Raises `NotFollowedError`, with the instruction, where none is found.
     """
-    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+    if any(c.co_flags & _ASYNC for c in codes_in(code)):
         raise NotFollowedError("an `async` function")
     names = {n for c in codes_in(code) for n in (*c.co_varnames, *c.co_names)} - {".0"}
     odd = [n for n in names if not n.replace(".", "").isidentifier()]  # `import a.b`

@@ -45,11 +45,11 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     values = (*xs, *kws.values())
     alone = len(values) == 1 and not kws and type(xs[0]) in (int, str)  # a key by itself
     kinds = tuple([type(x) for x in values]) if options["typed"] or alone else ()
-    key = (xs, tuple(kws.items()), kinds)
+    key = _Key((xs, tuple(kws.items()), kinds))
     _, known = tape.memo.setdefault(id(f), (f, OrderedDict()))
-    found = known.get(key)
+    own, found = known.get(key, (None, None))
     if found is not None:
-        known.move_to_end(key)
+        known.move_to_end(own)
         if nodes in found:
             return found[nodes]  # type: ignore[no-any-return]
     around = None if found is None else Surroundings(f.__wrapped__, values)
@@ -63,10 +63,22 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         _demand_unchanged(f, first, done[0])
     elif key in known:
         raise _refused_again(f, "it called itself with the same arguments")
-    known.setdefault(key, {})[nodes] = done
+    if found is None:
+        known[key] = key, (found := {})
+    found[nodes] = done
     if options["maxsize"] is not None and len(known) > options["maxsize"]:
         known.popitem(last=False)
     return done
+
+
+class _Key(tuple[Any, ...]):
+    """The arguments of a call: their `__hash__` is asked once, as by Python's cache."""
+
+    def __init__(self, given: tuple[Any, ...]) -> None:
+        self.hash = tuple.__hash__(self)
+
+    def __hash__(self) -> int:
+        return self.hash
 
 
 def _refused_again(f: Any, reason: str) -> Exception:
