@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from scipy import linalg, special, stats
+from scipy import integrate, interpolate, linalg, optimize, special, stats
 from scipy.cluster import vq
 
 from rulescore import plugins, provider_of
@@ -51,6 +51,36 @@ def test_the_function_that_the_user_called_comes_first():
     assert re.search(r"vq\w*\.py:\d", said)  # a file of SciPy: 1.18 gave it another name
 
 
+OPTIONS = {
+    "minimize the sum of another loss": lambda x: optimize.least_squares(
+        lambda p: [p[0] - x, p[0]], [0.5], loss="soft_l1").x[0],
+    "give s=0": lambda x: interpolate.splprep([x * T, T], s=1.0)[0][1][0][2],
+    "use one of RK23, ": lambda x: integrate.solve_ivp(
+        lambda t, y: -y, (0.0, x), [1.0], method=Alike).y[0, -1],
+}  # fmt: skip
+
+
+class Alike(integrate.OdeSolver):
+    """A method of the user's own, of no known kind."""
+
+    def __init__(self, fun, t0, y0, t_bound, vectorized, **options):
+        super().__init__(fun, t0, y0, t_bound, vectorized)
+
+    def _step_impl(self):
+        self.t, self.y = self.t_bound, self.y + (self.t_bound - self.t) * self.fun(self.t, self.y)
+        return True, None
+
+    def _dense_output_impl(self):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("told", OPTIONS)
+def test_a_refused_option_comes_with_what_to_do(told):
+    with pytest.raises(NoRuleError, match=rf": {told}.*; use another function, or .* \[ZL004\]$"):
+        gradient(OPTIONS[told], 0.7)
+
+
+T = np.linspace(0.0, 1.0, 8) ** 2
 A = np.array([[1.3, 0.4, 0.2], [0.4, 1.7, 0.1], [0.2, 0.1, 0.9]])
 REFUSED = {
     "scipy.stats.kstwo.pdf": lambda x: stats.kstwo.pdf(x, 10),

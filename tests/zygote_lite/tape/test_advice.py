@@ -18,9 +18,9 @@ from scipy.sparse import csgraph
 
 from rulescore import RuleError, RuleSet
 from tests.zygote_lite.checks.finite_differences import assert_slopes
-from zygote_lite import NoRuleError, grad, gradient, hvp, jvp, pullback, vmap
+from zygote_lite import NoRuleError, grad, gradient, hvp, jacobian, jvp, pullback, vmap
 from zygote_lite._tape import advice
-from zygote_lite._tape.advice import rule_to_paste, what_to_do
+from zygote_lite._tape.advice import annotation_of, rule_to_paste, what_to_do
 from zygote_lite._tape.refusal import hook_refusal
 
 X = np.arange(1.0, 7.0)
@@ -182,8 +182,35 @@ def test_a_ufunc_is_given_a_scalar_rule(no_base):
 
 
 def test_what_is_found_by_no_name_gets_no_rule_to_paste():
-    doubled = np.frompyfunc(lambda x: 2 * x, 1, 1)
-    assert rule_to_paste(doubled, (0.5,), {}) is None
+    assert rule_to_paste(np.frompyfunc(lambda x: 2 * x, 1, 1), (0.5,), {}) is None
+
+
+def test_a_ufunc_of_a_python_function_is_named_by_its_local_variable_and_what_works_is_told():
+    def loss(x, make=np.frompyfunc):
+        doubled = make(lambda x: 2 * x, 1, 1)
+        return np.sum(doubled(x))
+
+    with pytest.raises(NoRuleError, match=r"Use `np\.vectorize` of the Python") as refused:
+        grad(loss)(X)
+    assert "rule.scalar(doubled)(lambda x: ...)" in rule_in(refused.value)
+    as_told = grad(loss)(X, lambda f, *counts: np.vectorize(f))
+    assert np.array_equal(as_told, 2 * np.ones_like(X))
+
+
+def test_annotations_to_paste_are_of_public_modules(monkeypatch):
+    mine = of_library("mine._arrays", "class Masked: pass")
+    monkeypatch.setitem(sys.modules, "mine._arrays", mine)
+    masked = mine.Masked
+    assert annotation_of(masked()) == ("object", "")
+    expected = "SimpleNamespace", "from types import SimpleNamespace"
+    assert annotation_of(types.SimpleNamespace()) == expected
+
+
+@pytest.mark.parametrize("library", ["pandas.core.arrays", "jaxlib._jax"])
+def test_the_jacobian_of_a_value_of_another_library_gets_the_line_that_helps(library):
+    data = of_library(library, "class Data: shape, dtype = (2,), float").Data()
+    with pytest.raises(TypeError, match=r"(pandas|JAX) carries no gradient.*: pass .* \[ZL033\]$"):
+        jacobian(lambda x: x)(data)
 
 
 def test_a_function_that_changes_its_arguments_gets_no_rule_to_paste():

@@ -226,7 +226,10 @@ def method_of(method):
     for kinds in (EXPLICIT, IMPLICIT):
         if isinstance(found, type) and issubclass(found, tuple(kinds.values())):
             return found, kinds is EXPLICIT
-    raise NotImplementedError(f"scipy.integrate.solve_ivp has no rule for method={method!r}")
+    raise NotImplementedError(
+        f"scipy.integrate.solve_ivp has no rule for method={method!r}: use one of "
+        f"{', '.join(known)}, or take the steps in a loop of Python, which is differentiated"
+    )
 
 
 def stages_of(solver):
@@ -288,7 +291,7 @@ def without_second(*given):
 def _(*given):
     raise NotImplementedError(
         "scipy.integrate has second derivatives and tangents of solutions by RK23, RK45 and "
-        "DOP853 only"
+        "DOP853 only: give one of these as `method`"
     )
 
 

@@ -24,7 +24,7 @@ from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.fitpack")
 Given = Numeric | list | tuple
-SMOOTHS = "has a rule for splines that interpolate (s=0), or that have knots given"
+SMOOTHS = "has a rule for splines that interpolate, or that have knots: give s=0, or `t`"
 
 
 class Curve:
@@ -247,10 +247,15 @@ def _(made, given):
 def _(_, given):
     if given["s"] != 0 or given["t"] is not None or given["task"]:
         raise NotImplementedError(
-            "scipy.interpolate.splprep has a rule for curves that interpolate (s=0)"
+            "scipy.interpolate.splprep has a rule for curves that interpolate: give s=0, and "
+            "neither `t` nor `task`; for a curve that smooths use `splrep` of each coordinate, "
+            "with knots given"
         )
     if given["ub"] is not None or given["ue"] is not None:
-        raise NotImplementedError("scipy.interpolate.splprep has a rule without ub and ue")
+        raise NotImplementedError(
+            "scipy.interpolate.splprep has a rule without ub and ue: leave them out, and evaluate "
+            "the curve between them"
+        )
     x = np.transpose(given["x"])
     if given["per"] and np.any(x[0] != x[-1]):
         raise NotImplementedError(

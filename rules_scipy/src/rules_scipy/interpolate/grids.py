@@ -279,7 +279,9 @@ def _(self: si.BivariateSpline, xa: float, xb: float, ya: float, yb: float):
 @solver(rule, si.RectBivariateSpline, by=("x", "y", "z"), with_ad=False)
 def _(made, given):
     if given["s"] != 0:
-        raise NotImplementedError("scipy.interpolate.RectBivariateSpline has a rule for s=0")
+        raise NotImplementedError(
+            "scipy.interpolate.RectBivariateSpline has a rule for s=0: give that"
+        )
 
     def pullback(dmade):
         found = fields_in(dmade, made, "tck")[0]

@@ -29,7 +29,10 @@ def half_square(f, x, *args):
 def _(ad, y, given):
     f, args = given["fun"], given["args"]
     if given["loss"] != "linear":
-        raise NotImplementedError("scipy.optimize.least_squares has a rule for loss='linear'")
+        raise NotImplementedError(
+            "scipy.optimize.least_squares has a rule for loss='linear': minimize the sum of "
+            "another loss by `scipy.optimize.minimize`, which has one"
+        )
     refuse_unless_tuple(so.least_squares, args)
     if given["kwargs"]:
         raise NotImplementedError("scipy.optimize.least_squares has no rule for kwargs: use args")
@@ -64,9 +67,15 @@ def _(ad, y, given):
 @solver(rule, so.curve_fit, by=("f", "xdata", "ydata", "sigma"), without=("p0", "jac"))
 def _(ad, y, given):
     if given["nan_policy"] == "omit":
-        raise NotImplementedError("scipy.optimize.curve_fit has no rule for nan_policy='omit'")
+        raise NotImplementedError(
+            "scipy.optimize.curve_fit has no rule for nan_policy='omit': leave out the points that "
+            "are nan before"
+        )
     if given["kwargs"].get("loss", "linear") != "linear":
-        raise NotImplementedError("scipy.optimize.curve_fit has a rule for loss='linear'")
+        raise NotImplementedError(
+            "scipy.optimize.curve_fit has a rule for loss='linear': minimize the sum of another "
+            "loss by `scipy.optimize.minimize`, which has one"
+        )
     data = given["xdata"], given["ydata"], given["sigma"]
     bounds = pair_of(given["bounds"], y[0].size)
     found = Minimum(ad, so.curve_fit, given["f"], data, y[0], bounds, value=misfit)

@@ -102,7 +102,10 @@ class Problem:
                     "function, by a substitution, or give `bounds`"
                 )
         if not is_empty((given.get("minimizer_kwargs") or {}).get("constraints")):
-            raise NotImplementedError(f"{name_of(solve)} has no rule for constraints")
+            raise NotImplementedError(
+                f"{name_of(solve)} has no rule for constraints: use `bounds`, or "
+                "variables that fulfil them"
+            )
         if self.spread:
             refuse_unless_tuple(solve, given["args"])
         given = self.options(given)

@@ -138,7 +138,9 @@ def unique(y, given):
     They are where as many constraints hold as there are unknowns, each by a multiplier.
     """
     if given["integrality"] is not None and np.any(given["integrality"]):
-        raise NotImplementedError("scipy.optimize.linprog has no rule for integers")
+        raise NotImplementedError(
+            "scipy.optimize.linprog has no rule for integers: leave `integrality` out"
+        )
     scale = 1 + np.max(np.abs(y.x), initial=0.0)
     holds, multipliers = [], []
     for found in (y.ineqlin, y.lower, y.upper):

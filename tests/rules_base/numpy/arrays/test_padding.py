@@ -30,7 +30,7 @@ def test_largest_entries_share_what_their_copies_are_given():
 
 @pytest.mark.parametrize(("mode", "options"), [("empty", {}), ("reflect", {"reflect_type": "odd"})])
 def test_paddings_without_a_rule_are_refused(mode, options):
-    with pytest.raises(NotImplementedError, match=f"np.pad with mode '{mode}'"):
+    with pytest.raises(NotImplementedError, match=f"np.pad has no rule for mode='{mode}'"):
         rrule(np.pad, np.ones(3), 1, mode=mode, **options)
 
 

@@ -111,6 +111,12 @@ def users_globals() -> dict[str, Any]:
     return {} if frame is None else frame.f_globals
 
 
+def users_locals() -> dict[str, Any]:
+    """Return the variables of the user's function that is running."""
+    frame = _users_frame()
+    return {} if frame is None else frame.f_locals
+
+
 def _users_frame() -> Any:
     """Return the innermost frame of the user's code, else of Python's own library, or `None`."""
     frame: Any = sys._getframe(1)

@@ -19,6 +19,7 @@ from zygote_lite._ir.places import (
     is_library,
     modules_above,
     users_globals,
+    users_locals,
 )
 from zygote_lite.errors import Fault
 
@@ -44,6 +45,7 @@ _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 
 # libraries whose functions their plugin calls on arrays
 _HOSTS = {"jax": "jax", "jaxlib": "jax", "torch": "torch"}
+_OF_FROMPYFUNC = " (vectorized)"  # the end of the names that `np.frompyfunc` gives
 OR_DECLARE = "; install a plugin that has one, or declare it:"
 
 
@@ -68,6 +70,8 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
             f"{told}; make a function of arrays of it, or of all that calls it: "
             f"`rules_{_HOSTS[top]}.numpy(f)`"
         )
+    if isinstance(call and call[0], np.ufunc) and call[0].__name__.endswith(_OF_FROMPYFUNC):
+        told += ". Use `np.vectorize` of the Python function, which is differentiated"
     if not returns or (call is not None and _changes_arguments(call[0])):
         return Fault.NO_RULE(
             f"{told}. It changes what it is given, and a rule is for what a function returns: "
@@ -117,7 +121,7 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
         names_of = [f"{name}_" if name == head else name for name in known]
         given = []
         for name, x in zip(names_of, xs, strict=True):
-            annotation, needs = _annotation(x)
+            annotation, needs = annotation_of(x)
             lines[needs] = None
             given.append(f"{name}: {annotation}")
         given += [f"{name}=None" for name in kws]
@@ -238,12 +242,17 @@ def _import_of(f: Any) -> tuple[str, str] | None:
             if shown == "numpy":
                 return "import numpy as np", f"np.{name}"
             return f"from {shown} import {head}", name
-    space = users_globals()  # of the user's own: a global variable
-    name = next((key for key, x in list(space.items()) if x is f and key.isidentifier()), None)
+    space = users_globals()  # of the user's own: a global variable, or a local one
+    name = _name_in(space, f)
     if name is None:
-        return None
+        name = _name_in(users_locals(), f)
+        return None if name is None else ("", name)
     module = str(space.get("__name__", "__main__"))
     return "" if module == "__main__" else f"from {module} import {name}", name
+
+
+def _name_in(space: dict[str, Any], f: Any) -> str | None:
+    return next((key for key, x in list(space.items()) if x is f and key.isidentifier()), None)
 
 
 def _with_options_by_position(
@@ -283,7 +292,7 @@ def _positional_names(f: Any) -> list[str]:
 _OF_INSTANCES = types.MethodDescriptorType | type(np.random.Generator.gamma)  # and one of Cython
 
 
-def _annotation(x: Any) -> tuple[str, str]:
+def annotation_of(x: Any) -> tuple[str, str]:
     """Return the annotation for an argument, and the import that it needs."""
     cls = type(x)
     if isinstance(x, np.ndarray):
@@ -294,10 +303,14 @@ def _annotation(x: Any) -> tuple[str, str]:
         return "object", ""
     if cls.__module__ == "builtins" and cls.__qualname__ in dir(sys.modules["builtins"]):
         return cls.__qualname__, ""
-    found = _import_of(cls)
-    if found is not None:
-        return found[1], found[0]
+    for public in cls.__mro__[:-1]:  # it may be of a private module
+        found = _import_of(public)
+        if found is not None and not _PRIVATE.search(found[0]):
+            return found[1], found[0]
     return ("None" if x is None else "object"), ""
+
+
+_PRIVATE = re.compile(r"[ .](?:_|core\b|internals?\b)")
 
 
 def hint_on_library(operands: Any, found: types.TracebackType | None) -> str | None:

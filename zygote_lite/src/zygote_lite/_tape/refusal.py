@@ -239,6 +239,8 @@ def complete_message(
         text = f"{outside[0] if outside else place}: {told}"
     elif hint is not None and hint not in text:  # which is better than a rule to paste
         without = text.removesuffix(f"[{error.code}]").partition(OR_DECLARE)[0].rstrip()
+        if outside is not None:  # what it is that the library does inside is nobody's concern
+            without = f"{outside[0]}: a gradient passes through {outside[1]}"
         text = f"{without}; {hint} [{error.code}]"
     if text != str(error):
         error.args = (text,)

@@ -334,6 +334,9 @@ def _places_in(x: Any, known: dict[int, int]) -> int:
 def _refuse_others(f: Any, y: Any, x: Any, number: int) -> None:
     """Raise where the value or the argument holds what has a gradient and is not real."""
     for whole in (y, x):
+        hint = hint_on_library([whole], None) if kind_of(whole) == OBJECT else None
+        if hint is not None:
+            raise Fault.NOT_REAL(f"the Jacobian of {name_of(f)} meets {describe(whole)}: {hint}")
         for leaf in within(whole):
             is_leaf = kind_of(leaf) not in _STRUCTURES or isinstance(leaf, Number)
             is_known = is_known_by_rule(type(leaf))  # as a whole, which has no rows

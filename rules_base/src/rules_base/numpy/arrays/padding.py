@@ -16,10 +16,15 @@ MODES = ("constant", "linear_ramp", *COPIED, *STATISTICS)
 
 @rule(np.pad)
 def _(x: Array, pad_width=None, mode="constant", **options):
+    if callable(mode):
+        raise NotImplementedError(
+            "np.pad has no rule for a function as mode: join the array and its borders by "
+            "`np.concatenate`"
+        )
     if mode not in MODES or options.get("reflect_type", "even") != "even":
         raise NotImplementedError(
-            f"np.pad with mode {mode!r} and {options} has no rule; the modes with one are "
-            f"{', '.join(MODES)}, reflections even"
+            f"np.pad has no rule for mode={mode!r} with these options: use one of "
+            f"{', '.join(MODES)}, and even reflections"
         )
     if mode == "median" and not isinstance(x, np.ndarray):
         raise NotImplementedError(
