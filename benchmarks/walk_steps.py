@@ -1,0 +1,123 @@
+"""What walks through the heap cost: the objects that a call of a gradient looks at, and its time.
+
+    python -m benchmarks.walk_steps
+    python -m benchmarks.walk_steps 100000
+
+A model of that many objects, from each of which all others are reached (by default a million), is
+captured by a closure, a global, an attribute of an argument, or is an argument. Something active is
+written into an object outside; before that no walk is needed. Each function asks 1 and 30 times.
+The table has the objects that these calls looked at, and the seconds of the second.
+"""
+
+import functools
+import sys
+import time
+
+from zygote_lite import testing, value_and_grad
+from zygote_lite._activity import walk
+
+QUESTIONS = {
+    "an attribute": lambda m, k: m.parts[k].number + 1,
+    "isinstance": lambda m, k: isinstance(m.parts[k], Part) + 1,
+    "a method": lambda m, k: m.scaled(k) + 1,
+    "len": lambda m, k: len(m) + 1,
+    "sorted": lambda m, k: sorted(m.parts[:3], key=lambda part: -part.number)[0].number,
+    "a loop": lambda m, k: sum([part.number for part in m.parts[: k + 2]]),
+    "a generator": lambda m, k: sum(part.number for part in m.parts[: k + 2]),
+    "while": lambda m, k: counted_up(m.parts[k]) + 1,
+    "a cache": lambda m, k: m.cached(k) + 1,
+}
+
+
+class Part:
+    """A part of a model, with all others."""
+
+    def __init__(self, number, others):
+        self.number, self.others = number, others
+
+
+OUTSIDE = Part(0.0, None)
+
+
+class Model:
+    """A model of linked objects."""
+
+    def __init__(self, size):
+        self.parts = []
+        self.parts += [Part(i, self.parts) for i in range(size)]
+
+    def __len__(self):
+        return 3
+
+    def scaled(self, k):
+        """Return twice a number."""
+        return 2 * self.parts[k].number
+
+
+def counted_up(part):
+    """Count to a number."""
+    i = 0
+    while i < part.number:
+        i += 1
+    return i
+
+
+def ways(size):
+    """Yield the names of ways to a model, with a function by each, and its arguments."""
+    model = Model(size)
+    model.cached = functools.lru_cache(lambda k: model.parts[k].number)
+    globals()["MODEL"] = model
+    holder = Part(model, None)
+
+    def closure(x, ask, count):
+        OUTSIDE.number = x
+        return sum([OUTSIDE.number * ask(model, k % 3) for k in range(count)])
+
+    def by_global(x, ask, count):
+        OUTSIDE.number = x
+        return sum([OUTSIDE.number * ask(MODEL, k % 3) for k in range(count)])  # noqa: F821
+
+    def attribute(x, ask, count, holder):
+        OUTSIDE.number = x
+        return sum([OUTSIDE.number * ask(holder.number, k % 3) for k in range(count)])
+
+    def argument(x, ask, count, model):
+        OUTSIDE.number = x
+        return sum([OUTSIDE.number * ask(model, k % 3) for k in range(count)])
+
+    def not_written(x, ask, count):
+        return sum([x * ask(model, k % 3) for k in range(count)])
+
+    yield "not written", not_written, ()
+    yield "closure", closure, ()
+    yield "global", by_global, ()
+    yield "attribute", attribute, (holder,)
+    yield "argument", argument, (model,)
+
+
+def main():
+    """Print the table."""
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    steps, kind_of = [0], walk.kind_of
+
+    def counting(x):
+        steps[0] += 1
+        return kind_of(x)
+
+    walk.kind_of = counting
+    print(f"{'':14}{'':14}{'1 question':>12}{'30':>10}{'seconds':>10}")
+    for way, f, given in ways(size):
+        for name, ask in QUESTIONS.items():
+            found = []
+            for count in (1, 30):
+                with testing.recorded_only():
+                    steps[0], start = 0, time.process_time()
+                    value_and_grad(f)(2.0, ask, count, *given)
+                found.append(steps[0])
+            taken = time.process_time() - start
+            print(f"{way:14}{name:14}{found[0]:12}{found[1]:10}{taken:10.3f}", flush=True)
+        OUTSIDE.number = 0.0
+
+
+if __name__ == "__main__":
+    main()
