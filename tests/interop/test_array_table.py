@@ -1,5 +1,6 @@
 """Gradients by arrays of other libraries are right, or an error: the table of the page."""
 
+import numpy as np
 import pytest
 
 from tests.interop.tables import END
@@ -19,3 +20,21 @@ def test_a_subscript_of_a_sparse_array_is_refused_in_words():
     x = arrays.LIBRARIES["pydata sparse"](arrays.X)
     with pytest.raises(NotImplementedError, match=r"subscript of a COO.*np\.where"):
         arrays.gradient(arrays.OPERATIONS["`x[0]`"], x)
+
+
+def test_the_gradient_by_a_quantity_has_the_unit_of_the_value_by_its_own():
+    """Beside the gradient by numbers, all in base units."""
+    units = arrays.UNITS
+    number, time, far = np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([0.5, 3.0])
+    given = [units.Quantity(x, u) for x, u in ((number, "m"), (time, "s"), (far, "km"))]
+
+    def action(x, t, far):
+        both = np.concatenate([far, far])[:2]
+        return np.sum((x / t) ** 2 * np.sqrt(x) + both**2 * x**0.5 / t**2)
+
+    value = action(*given)
+    want = arrays.gradient(action, number, time, 1e3 * far)
+    for dx, x, due in zip(arrays.gradient(action, *given), given, want, strict=True):
+        found = dx.to_base_units()
+        assert found.units == (value / x).to_base_units().units
+        np.testing.assert_allclose(found.magnitude, due, rtol=1e-12)

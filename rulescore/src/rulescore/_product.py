@@ -105,7 +105,9 @@ def _times(dy: Any, partial: Any) -> Any:
         return dy * partial if is_finite(partial) else _masked(dy, partial)
     if not isinstance(partial, Array):
         return dy * partial if np.isfinite(partial) else _masked(dy, partial)
-    return _masked(dy, partial)
+    with np.errstate(all="ignore"):
+        product = dy * partial  # a zero of it has its unit, where arrays have units
+        return np.where(dy == 0, np.zeros_like(product), product)
 
 
 def is_finite(partial: np.ndarray) -> bool:
