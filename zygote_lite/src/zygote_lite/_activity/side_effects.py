@@ -222,7 +222,8 @@ def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
 def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
     by_rule = is_foreign(kind) or is_known_by_rule(kind)  # arrays are for the rules
     hooks = () if by_rule else _own_hooks(kind)
-    if not hooks and not kind.__flags__ & HEAPTYPE and kind_of_type(kind) < TUPLE:
+    is_held = kind_of_type(kind) >= TUPLE or kind in _VIEWS_OF_DICTS
+    if not hooks and not is_held and not kind.__flags__ & HEAPTYPE:
         _plain.add(kind)
         _plain_or_containers.add(kind)
     return [(name, f) for name, f in hooks if may_write(f, kind)]
