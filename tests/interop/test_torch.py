@@ -11,7 +11,7 @@ import scipy.special
 from rulescore import RuleError, rrule
 from rulescore._naming import name_of
 from rulescore.interop import to_torch
-from tests.interop.choose import PLUGINS, examples_of, is_real, kinks, slow
+from tests.interop.choose import PLUGINS, SLOW, beside_kinks, examples_of, is_real
 from tests.interop.programs import PROGRAMS, heat
 from zygote_lite import DifferentiationError, NoRuleError, interop, pullback, value_and_grad
 
@@ -39,7 +39,8 @@ def test_gradcheck_of_rules(plugin, f, xs, options):
     exported, again = to_torch(f), interop.to_torch(f)
     ts = [tensor(x) for x in xs]
     assert torch.autograd.gradcheck(lambda *a: exported(*a, **options), ts)
-    if name_of(f) not in kinks | slow:
+    if name_of(f) not in SLOW:
+        ts = [tensor(x) for x in beside_kinks(f, xs)]
         with contextlib.suppress(NoRuleError):  # the code of a rule may be refused by name
             # the first pass is recorded and the last ones are not: they round differently
             assert torch.autograd.gradgradcheck(
