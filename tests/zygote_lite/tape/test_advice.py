@@ -206,6 +206,14 @@ def test_annotations_to_paste_are_of_public_modules(monkeypatch):
     assert annotation_of(types.SimpleNamespace()) == expected
 
 
+def test_a_method_that_a_public_class_inherits_of_a_private_one_is_named_by_the_public_class():
+    spline = interpolate.PchipInterpolator(np.arange(3.0), X[:3])
+    pasted = rule_to_paste(type(spline).__call__, (spline, 0.5), {})
+    assert "@rule(PchipInterpolator.__call__)" in pasted
+    assert "from scipy.interpolate import PchipInterpolator\n" in pasted
+    assert "_interpolate" not in pasted
+
+
 @pytest.mark.parametrize("library", ["pandas.core.arrays", "jaxlib._jax"])
 def test_the_jacobian_of_a_value_of_another_library_gets_the_line_that_helps(library):
     data = of_library(library, "class Data: shape, dtype = (2,), float").Data()

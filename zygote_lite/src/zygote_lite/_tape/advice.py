@@ -70,7 +70,8 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
             f"{told}; make a function of arrays of it, or of all that calls it: "
             f"`rules_{_HOSTS[top]}.numpy(f)`"
         )
-    if isinstance(call and call[0], np.ufunc) and call[0].__name__.endswith(_OF_FROMPYFUNC):
+    f = None if call is None else call[0]
+    if isinstance(f, np.ufunc) and f.__name__.endswith(_OF_FROMPYFUNC):
         told += ". Use `np.vectorize` of the Python function, which is differentiated"
     if not returns or (call is not None and _changes_arguments(call[0])):
         return Fault.NO_RULE(
@@ -110,6 +111,9 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
     if found is None:
         return None
     imported, path = found
+    name = getattr(f, "__name__", "")
+    if _PRIVATE.search(imported) and xs and getattr(type(xs[0]), name, None) is f:
+        imported, path = _of_public_class(type(xs[0]), name) or found  # it is inherited
     lines = {"from rulescore import RuleSet": None, imported: None}
     if isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
         names = ", ".join(_PARAMETERS[: f.nin])
@@ -308,6 +312,14 @@ def annotation_of(x: Any) -> tuple[str, str]:
         if found is not None and not _PRIVATE.search(found[0]):
             return found[1], found[0]
     return ("None" if x is None else "object"), ""
+
+
+def _of_public_class(cls: type, name: str) -> tuple[str, str] | None:
+    """Return the import of a class and the name of its method there, if the class is public."""
+    found = _import_of(cls)
+    if found is None or _PRIVATE.search(found[0]):
+        return None
+    return found[0], f"{found[1]}.{name}"
 
 
 _PRIVATE = re.compile(r"[ .](?:_|core\b|internals?\b)")
