@@ -51,7 +51,8 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
         if a.sample is not None and b.sample is not None:
             raise Unsound.IDENTITY("it asks which object rows of data are")
         return constant(f is operator.is_not)
-    if a.is_constant and b.is_constant and object in (type(a.sample), type(b.sample)):
+    asked = {type(a.sample), type(b.sample)}
+    if a.is_constant and b.is_constant and asked & {object, type(None)}:
         return constant((a.sample is b.sample) is (f is operator.is_))
     if isinstance(a.sample, Lookup) and isinstance(b.sample, Lookup):
         return constant((a.sample.source is b.sample.source) is (f is operator.is_))
