@@ -67,11 +67,11 @@ def _looks_at_operands(f: Any, xs: tuple[Any, ...]) -> bool:
     """Return whether a function in C reads its operands, and nothing that these hold."""
     if f is isinstance or f is issubclass:
         kinds = xs[1] if type(xs[1]) is tuple else (xs[1],)
-        return all(map(_is_asked_in_c, kinds)) and not computes(type(xs[0]), "__class__")  # type: ignore[arg-type]
+        return all(map(_is_asked_in_c, kinds)) and not computes(type(xs[0]), "__class__")
     if f is hasattr:
-        return type(xs[1]) is str and not computes(type(xs[0]), xs[1])  # type: ignore[arg-type]
+        return type(xs[1]) is str and not computes(type(xs[0]), xs[1])
     if f is vars:
-        return len(xs) == 1 and not computes(type(xs[0]), "__dict__")  # type: ignore[arg-type]
+        return len(xs) == 1 and not computes(type(xs[0]), "__dict__")
     return len(xs) == 1 and (f is id or f is type or f is callable)
 
 
