@@ -126,3 +126,25 @@ def test_the_names_that_a_pattern_takes_by_place_may_depend_on_a_number():
 
     slopes = [gradient(loss, 3.0, n)[0] for n in (2, 0, 2, 0, 0, 2)]
     assert slopes == [1.0, 6.0, 1.0, 6.0, 6.0, 1.0]
+
+
+class Counted:
+    def __init__(self, x):
+        self.count, self.x = 0.0, x
+
+    @property
+    def read(self):
+        self.count += 1.0
+        return self.count * self.x
+
+
+def test_a_computed_attribute_is_read_once():
+    def f(x):
+        match Counted(x):
+            case Counted(absent=y):
+                return y
+            case Counted(read=y):
+                return x * y
+
+    with testing.compared():
+        assert [value_and_grad(f)(0.5) for _ in range(3)] == [(0.25, 1.0)] * 3

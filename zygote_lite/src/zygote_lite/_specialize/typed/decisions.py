@@ -52,8 +52,7 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
             raise Unsound.IDENTITY("it asks which object rows of data are")
         return constant(f is operator.is_not)
     asked = {type(a.sample), type(b.sample)}
-    is_known = object in asked or (type(None) in asked and not (a.items or b.items))
-    if a.is_constant and b.is_constant and is_known:
+    if a.is_constant and b.is_constant and asked & {object, type(None)}:
         return constant((a.sample is b.sample) is (f is operator.is_))
     if isinstance(a.sample, Lookup) and isinstance(b.sample, Lookup):
         return constant((a.sample.source is b.sample.source) is (f is operator.is_))

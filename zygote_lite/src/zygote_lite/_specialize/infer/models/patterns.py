@@ -15,7 +15,7 @@ from zygote_lite._ir.intrinsics import (
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ListOf
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import StandIn
 from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
@@ -75,12 +75,8 @@ _OF_ONE_PART = (int, float, str, bool, list, tuple, dict)  # `float(x)` names th
 def _matches_class(builder: Builder, xs: list[Value]) -> Value:
     x, kind, spec = xs
     found = builder.apply(isinstance, [x, kind])
-    if found.is_constant and not found.sample:
-        return found
-    names = _attributes_asked_for(builder, x, kind, spec.sample)
-    if found.is_constant and found.sample and names:
-        there = [builder.apply(hasattr, [x, constant(name)]) for name in names]
-        return constant(all(answer.sample for answer in there))
+    if not (found.is_constant and not found.sample):
+        _attributes_asked_for(builder, x, kind, spec.sample)
     return found
 
 
@@ -106,7 +102,12 @@ def _class_parts(builder: Builder, xs: list[Value]) -> Value:
     names = _attributes_asked_for(builder, xs[0], xs[1], xs[2].sample)
     if not names:
         return structure(tuple, [xs[0]])
-    return structure(tuple, [builder.attribute(xs[0], name) for name in names])
+    try:  # each is read once, as it may be computed
+        return structure(tuple, [builder.attribute(xs[0], name) for name in names])
+    except NotSpecializable as reason:
+        if reason.raises is not AttributeError:
+            raise
+        return constant(None)
 
 
 PATTERNS = {
