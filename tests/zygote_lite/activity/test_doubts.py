@@ -3,12 +3,14 @@
 import contextlib
 import gc
 import marshal
+import operator
 import types
+from collections import deque
 
 import pytest
 from scipy import integrate, optimize
 
-from tests.zygote_lite.checks.finite_differences import slopes
+from tests.zygote_lite.checks.finite_differences import assert_slopes, slopes
 from zygote_lite import DifferentiationError, gradient, value_and_grad
 from zygote_lite._activity import doubts, side_effects, walk
 from zygote_lite._cotangents.run import state
@@ -484,3 +486,83 @@ def test_a_function_that_a_rule_is_given_may_read_what_holds_nothing_active():
 
     for _ in range(3):
         assert gradient(f, 1.5) == (pytest.approx(4.5),)
+
+
+# -- what C or a module calls unasked ---------------------------------------------------------
+
+
+class OfCounted:
+    def __format__(self, spec):
+        return repr(counted.w)
+
+    def __eq__(self, other):
+        counted.w = counted.w * 2.0
+        return True
+
+    __hash__ = None
+
+
+held_by_name = types.SimpleNamespace(of=OfCounted())
+FORMATTED = [
+    lambda: f"{held_by_name.of}",
+    lambda: "{}".format(held_by_name.of),  # noqa: UP032
+    lambda: "{x:}".format(x=held_by_name.of),  # noqa: UP032
+    lambda: "{[0]}".format([held_by_name.of]),  # noqa: UP032
+]
+
+
+@pytest.mark.parametrize("formatted", FORMATTED, ids=["f-string", "place", "name", "item"])
+def test_numbers_are_not_made_of_what_a_method_formats(formatted):
+    def f(x):
+        counted.w = x
+        return float(formatted()) * x
+
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match="no gradient passes through a text"):
+            gradient(f, 3.0)
+
+
+@pytest.mark.parametrize("ask", [deque.remove, deque.index, deque.count, operator.contains])
+def test_deques_that_ask_whether_entries_are_equal_are_followed(ask):
+    def f(x):
+        counted.w = x
+        entries = deque([OfCounted()])
+        ask(entries, 5)
+        return counted.w * (1 + len(entries))
+
+    for _ in range(3):
+        assert_slopes(gradient(f, 3.0), f, (3.0,), 1e-6)
+
+
+computing = types.ModuleType("computing")
+computing.held = types.SimpleNamespace(w=0.0)
+exec(
+    """def __getattr__(name):
+    if name == "times":
+        return lambda y: y * held.w
+    if name != "doubled":
+        raise AttributeError(name)
+    return held.w * 2.0
+""",
+    vars(computing),
+)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x: computing.doubled * x,
+        lambda x: computing.doubled * computing.times(x),
+        lambda x: getattr(computing, "missing", x) * x + hasattr(computing, "doubled"),
+    ],
+    ids=["attribute", "method", "getattr"],
+)
+def test_what_a_module_computes_where_it_is_read_is_followed(read):
+    def f(x):
+        computing.held.w = x
+        return read(x)
+
+    for _ in range(3):
+        assert_slopes(gradient(f, 3.0), f, (3.0,), 1e-6)
+    with recorded_only():
+        assert_slopes(gradient(f, 3.0), f, (3.0,), 1e-6)

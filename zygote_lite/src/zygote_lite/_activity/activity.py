@@ -20,7 +20,7 @@ from zygote_lite._activity.classes import (
     is_read_in_c,
 )
 from zygote_lite._activity.doubts import may_depend
-from zygote_lite._activity.marks import mark_new, note_outside
+from zygote_lite._activity.marks import PLAIN, mark_new, note_outside
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
     DICT,
@@ -40,6 +40,8 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.registry import STRUCTURAL, Flags, TextPullback
 from zygote_lite._cotangents.run import FieldsView, state
+from zygote_lite._ir.intrinsics import format_value
+from zygote_lite._ir.places import hook_of_module
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 
 
@@ -63,18 +65,24 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         and (f not in _SUBSCRIPTS or type(xs[0]) in (list, dict))
     ):
         if f is getattr or f is object.__getattribute__:
+            hook = hook_of_module(xs[0], xs[1])
+            if hook is not None:
+                return may_depend(hook, (xs[1],), {})
             if not computes(type(xs[0]), xs[1]):
                 return (
                     id(dict_of(xs[0])) in active
                     or _is_any_active(active, xs)
                     or is_class_active(active, xs[0])
                 )
-        elif not _has_methods(f, xs) and not any(kind_of(x) == FUNCTION for x in kws.values()):
+        elif not _has_methods(f, (*xs, *kws.values())) and not any(
+            kind_of(x) == FUNCTION for x in kws.values()
+        ):
             is_written = f in _ATTRIBUTE_WRITERS and id(dict_of(xs[0])) in active
             return is_written or _is_any_active(active, (*xs, *kws.values()))
     return may_depend(f, xs, kws)
 
 
+_MAKING_TEXTS = (format_value, str.format)
 _SUBSCRIPTS = (operator.getitem, operator.setitem)
 _ATTRIBUTE_WRITERS = (setattr, delattr, object.__setattr__, object.__delattr__)
 
@@ -83,6 +91,8 @@ def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
     """Return whether a user class overrides what a structural function does."""
     if f in _ATTRIBUTE_WRITERS:
         return intercepts(type(xs[0]), xs[1])
+    if f in _MAKING_TEXTS:  # of a list, say, they call the methods of what it holds
+        return not PLAIN.issuperset(map(type, xs))
     count = BY_ID.get(id(f), NO_TRAITS).overridable
     return any(is_written_in_python(type(x)) for x in xs[:count])
 

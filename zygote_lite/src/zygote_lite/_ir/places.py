@@ -244,3 +244,12 @@ def place_of(f: Any) -> str:
     """Return where a function is defined, such as `model.py:12`, or its name."""
     code = getattr(f, "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(f)
+
+
+def hook_of_module(x: Any, name: str) -> Any:
+    """Return the function of a user's module that computes an attribute which it lacks, if any."""
+    if not issubclass(type(x), types.ModuleType) or name in x.__dict__ or hasattr(type(x), name):
+        return None
+    hook = x.__dict__.get("__getattr__")
+    in_python = isinstance(hook, types.FunctionType)
+    return hook if in_python and not is_library(hook.__code__.co_filename) else None

@@ -9,6 +9,7 @@ import cmath
 import heapq
 import math
 import operator
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -235,7 +236,8 @@ SPECIAL_METHODS = frozenset((
 
 declare(
     operator.contains, operator.countOf, operator.indexOf, list.index, list.count, list.remove,
-    list.__contains__, tuple.index, tuple.count, tuple.__contains__,
+    list.__contains__, tuple.index, tuple.count, tuple.__contains__, deque.index, deque.count,
+    deque.remove, deque.__contains__,
     calls=COMPARING | _ITERATE | {"__contains__"}, calls_within=True,
 )  # fmt: skip
 declare(sorted, min, max, list.sort, *_RICH, calls=COMPARING | _ITERATE, calls_within=True)

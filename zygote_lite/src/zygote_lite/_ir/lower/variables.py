@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.bytecode import placed
+from zygote_lite._ir.places import hook_of_module
 from zygote_lite._ir.scopes import bound_by_comprehensions, mangled
 from zygote_lite._ir.source import definition_of, rebound_near
 from zygote_lite.errors import unsupported
@@ -158,7 +159,9 @@ class Variables:
 
 def _is_settled(space: Any, name: str) -> bool:
     """Return whether an attribute cannot be a variable: user classes hold variables too."""
-    if isinstance(space, types.ModuleType) or not space.__flags__ & _HEAPTYPE:
+    if isinstance(space, types.ModuleType):
+        return hook_of_module(space, name) is None
+    if not space.__flags__ & _HEAPTYPE:
         return True
     member = inspect.getattr_static(space, name, None)
     settled = (types.FunctionType, staticmethod, classmethod, type, enum.Enum)

@@ -18,7 +18,13 @@ from zygote_lite._cotangents.registry import (
     no_pullback,
 )
 from zygote_lite._cotangents.run import current_store, slots_of
-from zygote_lite._python.containers.lists import refused_size, undone_by
+from zygote_lite._python.containers.lists import (
+    contains_equal,
+    count_equal,
+    index_equal,
+    refused_size,
+    undone_by,
+)
 
 handlers = Handlers()
 
@@ -159,6 +165,11 @@ def delete_place(x: Any, index: int) -> ValueAndPullback:
 
 
 handlers.inert(Deque.index, Deque.count, Deque.__len__, Deque.__contains__)
+
+
+handlers.in_python(Deque.__contains__)(contains_equal)
+handlers.in_python(Deque.count)(count_equal)
+handlers.in_python(Deque.index)(index_equal)
 
 
 @handlers.in_python(Deque.remove)

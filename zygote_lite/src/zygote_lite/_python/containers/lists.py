@@ -278,17 +278,17 @@ def change_slice(x: list[Any], index: slice, added: list[Any] | None) -> Callabl
 
 
 @handlers.in_python(operator.contains, list.__contains__, tuple.__contains__)
-def _contains(x: Any, value: Any) -> Any:
+def contains_equal(x: Any, value: Any) -> Any:
     return any(y is value or y == value for y in x)
 
 
 @handlers.in_python(list.count, tuple.count, operator.countOf)
-def _count_equal(x: Any, value: Any) -> Any:
+def count_equal(x: Any, value: Any) -> Any:
     return len([y for y in x if y is value or y == value])
 
 
 @handlers.in_python(list.index, tuple.index)
-def _index(x: Any, value: Any, start: Any = 0, stop: Any = sys.maxsize) -> Any:
+def index_equal(x: Any, value: Any, start: Any = 0, stop: Any = sys.maxsize) -> Any:
     first, last, _ = slice(start, stop).indices(len(x))
     i = first
     while i < last and i < len(x):

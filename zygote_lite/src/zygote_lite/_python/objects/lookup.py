@@ -20,6 +20,7 @@ from zygote_lite._activity.side_effects import may_write
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
+from zygote_lite._ir.places import hook_of_module
 from zygote_lite._tape.generators import NODE, Generated
 from zygote_lite._tape.tape import Tape
 
@@ -76,6 +77,14 @@ def attribute_of_class(
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Traced | None:
     if isinstance(x, type):
         return attribute_of_class(tape, nodes, x, name, *default)
+    computed = hook_of_module(x, name)
+    if computed is not None:
+        try:
+            return tape.call((None, None), computed, name)
+        except AttributeError:
+            if not default:
+                raise
+            return default[0], nodes[3]
     if isinstance(x, types.ModuleType | types.FunctionType):
         return (default[0], nodes[3]) if default and not hasattr(x, name) else None
     if isinstance(x, Generated) and name.startswith("gi_"):
