@@ -298,6 +298,18 @@ def test_the_least_of_objects_that_reach_many_is_found(short_walks, name):
         assert gradient(f, 2.0) == (f(1.0),)
 
 
+def test_a_set_is_made_where_every_walk_is_given_up(monkeypatch):
+    """Its Python equivalent begins with an empty set."""
+    monkeypatch.setattr(doubts, "may_reach_active", lambda *xs, given=0: True)
+
+    def f(x):
+        counted.w = x
+        return counted.w * (len(set()) + len(frozenset([1, 2])) + len({1} | set([3])))
+
+    with recorded_only():
+        assert gradient(f, 2.0)[0] == 4.0
+
+
 def test_what_a_walk_gives_up_on_is_not_put_aside_for_it(monkeypatch):
     put_items, put = walk._put_items, []
 

@@ -92,9 +92,10 @@ def _is_marked(x: Any) -> bool:
 def _has_equivalent(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     """Return whether a function in C is recorded as its Python equivalent, which gives the same.
 
-    An iterator would be run out, and a rule would read all of an object.
+    An iterator would be run out, and a rule would read all of an object. What is given nothing
+    depends on nothing: the equivalent of `set` calls it so.
     """
-    declared = IN_PYTHON.get(id(f))
+    declared = IN_PYTHON.get(id(f)) if xs or kws else None
     if declared is None or next(iter(declared.bodies(xs, kws)), None) is None:
         return False
     if any(map(is_opaque, xs)) or (id(f) in STRUCTURAL and kind_of(xs[0]) != OBJECT):

@@ -12,8 +12,8 @@ for z in (0.3, -0.4):
     rule.example(_spline.symiirorder1_ic, IMAGE, z, -1.0)
 rule.example(_spline.symiirorder1_ic, IMAGE + 0.3j * IMAGE**2, 0.2 + 0.1j, 1e-5)
 for f in (_spline.symiirorder2_ic_fwd, _spline.symiirorder2_ic_bwd):
-    rule.example(f, IMAGE, 0.3, 0.7, -1.0)
     rule.example(f, IMAGE, 0.3, 1.9, 1e-3)
+    rule.example(f, IMAGE, 0.3, 0.7, -1.0)  # adds fewer terms in single precision
 for x in (IMAGE[:, :7].T, IMAGE[:, :7].T + 0.3j):
     weight = x.dtype.type(0.2j if x.dtype.kind == "c" else 0.2)
     rule.example(ss.sepfir2d, x, ROW + weight, COLUMN - weight)
