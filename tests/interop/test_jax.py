@@ -323,3 +323,57 @@ def test_a_gradient_of_ours_inside_of_jit_gets_what_helps():
         jax.grad(interop.to_jax(loss, result=lambda x: jax.ShapeDtypeStruct((), x.dtype)))
     )  # as the message says
     np.testing.assert_array_equal(called(jnp.ones(2)), 2 * np.ones(2))
+
+
+def test_fractions_declared_as_integers_are_refused_where_the_gradient_alone_is_asked_for():
+    """Nothing reads the value, so JAX would leave the call out, and the gradient would be zero."""
+
+    def shape(x):
+        return jax.ShapeDtypeStruct(x.shape, np.int32)
+
+    def total(f):
+        return lambda x: (f(x) * 1.0).sum()
+
+    f = interop.to_jax(lambda x: x * 1.5, result=shape)
+    forward = interop.to_jax(lambda x: x * 1.5, mode="forward", result=shape)
+    sine = interop.to_jax(np.sin, result=shape)
+    for call in (
+        jax.grad(total(f)), jax.grad(total(sine)), jax.vmap(jax.grad(total(sine))),
+        lambda x: jax.jvp(total(forward), [x], [x])[1],
+    ):  # fmt: skip
+        with pytest.raises(Exception, match=r"returns float\d+, and int32 was declared"):
+            jax.block_until_ready(jax.jit(call)(jnp.ones((2, 2))))
+
+
+def test_integers_beside_a_gradient():
+    def sorted_sines(x):
+        return np.sin(x), np.argsort(x)
+
+    f = interop.to_jax(sorted_sines, result=lambda x: (x, jax.ShapeDtypeStruct(x.shape, np.int64)))
+
+    def loss(f, x):
+        y, order = f(x)
+        return (y[order] * jnp.arange(3.0)).sum()
+
+    def own(x):
+        return jnp.sin(x), jnp.argsort(x)
+
+    x = jnp.array([0.3, 0.1, 0.2])
+    for transform in (jax.grad, lambda f: jax.jacrev(jax.jacrev(f))):
+        found, want = (jax.jit(transform(functools.partial(loss, g)))(x) for g in (f, own))
+        np.testing.assert_allclose(found, want, atol=1e-12)
+
+
+@pytest.mark.parametrize("compile", [lambda f: f, jax.jit])
+def test_a_captured_array_that_is_overwritten_before_the_backward_pass_is_refused(compile):
+    scale = np.ones(3)
+    f = compile(interop.to_jax(lambda x: np.sin(x * scale), result=lambda x: x))
+    x = jnp.arange(3.0)
+    y, back = jax.vjp(f, x)
+    jax.block_until_ready(y)
+    np.testing.assert_allclose(back(jnp.ones(3))[0], jnp.cos(x))
+    scale[0] = 2.0
+    with pytest.raises(Exception, match="has been overwritten since it was called"):
+        jax.block_until_ready(back(jnp.ones(3)))
+    want = np.diag(-(scale**2) * np.sin(scale * x))
+    np.testing.assert_allclose(jax.jacrev(jax.grad(lambda x: f(x).sum()))(x), want, atol=1e-12)

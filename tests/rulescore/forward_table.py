@@ -67,6 +67,8 @@ def page(found):
     """Return the text of the page."""
     parts = [HEAD, versions()]
     for plugin, functions in sorted(found.items()):
+        if not functions:  # rules of the functions of another library, which it differentiates
+            continue
         parts.append(f"## {plugin}")
         for way, title in WAYS.items():
             names = sorted(n for n, w in functions.items() if w[:4] == way[:4])

@@ -11,7 +11,7 @@ from typing import Any
 
 from rulescore import interop
 from rulescore.interop import Differentiator
-from rulescore.interop._differentiator import Watch, effectful
+from rulescore.interop._differentiator import Watch, effectful, overwritten
 from zygote_lite._interface.tangents import jvp
 from zygote_lite._interface.vjp import vjp, vjp_by
 from zygote_lite._ir.places import name_of
@@ -31,7 +31,7 @@ class Engine(Differentiator):
         """Return `f(*xs, **options)`, its pullback, and where the cotangents of `xs` begin."""
         numbers = tuple([i for i, wanted in enumerate(needed) if wanted])
         y, back = vjp_by(bound(f, options), numbers, xs)
-        around = arrays_around(f.f if type(f) is KeywordCall else f)
+        around = arrays_of(f)
         return y, Checked(f, back, around) if around else back, 0
 
     def push(
@@ -81,6 +81,11 @@ class Engine(Differentiator):
         """Return what watches calls of a function that may be repeated, or left out."""
         return repeatable(f, lambda effect: TypeError(effectful(f, effect, why)))
 
+    def stamp(self, f: Any) -> int | None:
+        """Return a checksum, of 32 bits, of the arrays around a function; `None` if it has none."""
+        around = arrays_of(f)
+        return hash(tuple([held for _, held in around])) & 0xFFFFFFFF if around else None
+
 
 BY_ENGINE = Engine()
 
@@ -100,11 +105,13 @@ class Checked:
     def __call__(self, dy: Any) -> Any:
         """Return the cotangents."""
         if were_written(self.around):
-            raise TypeError(
-                f"an array that {name_of(self.f)} reads has been overwritten since it was called, "
-                "so its gradient would be of other numbers: pass it as an argument, or a copy"
-            )
+            raise overwritten(self.f)
         return self.back(dy)
+
+
+def arrays_of(f: Any) -> Any:
+    """Return what `arrays_around` gives for an exported function."""
+    return arrays_around(f.f if type(f) is KeywordCall else f)
 
 
 class KeywordCall:

@@ -160,6 +160,10 @@ class Differentiator:
         watch: Watch = repeatable(f, lambda effect: TypeError(effectful(f, effect, why)))
         return watch
 
+    def stamp(self, f: Any) -> int | None:
+        """Return a checksum, of 32 bits, of the arrays around a function; `None` if it has none."""
+        return None
+
     def effect(self, f: Any) -> str | None:
         """Return the effect that calling a function may have, in words, or `None`."""
         for x in [f] if self.knows(f) else [f, *_named_by(f)]:
@@ -190,6 +194,14 @@ def effectful(f: Any, effect: str, why: str) -> str:
     return (
         f"{name_of(f)} has effects: {effect}. {why}: do that outside of it, and pass what it gives "
         "as an argument"
+    )
+
+
+def overwritten(f: Any) -> TypeError:
+    """Return the error for a function around which an array has changed since it was called."""
+    return TypeError(
+        f"an array that {name_of(f)} reads has been overwritten since it was called, "
+        "so its gradient would be of other numbers: pass it as an argument, or a copy"
     )
 
 

@@ -13,12 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
+from jax.experimental import io_callback
 
 from rulescore._naming import name_of
 from rulescore._table import find_rule
 from rulescore.interop._calls import Call, Repeated, owned
 from rulescore.interop._derivatives import Derivative, Pushforward
-from rulescore.interop._differentiator import Differentiator, Pull
+from rulescore.interop._differentiator import Differentiator, Pull, overwritten
 from rulescore.interop._functions import ExportedFunction
 from rulescore.interop._trees import LEAF, flatten, rebuild, same
 
@@ -192,6 +193,8 @@ class Bound:
         mode: `"reverse"` or `"forward"`.
         shapes: gives the structure of its value and the shapes of its leaves.
         note: is told of them, where the call has been run.
+        differentiated: whether a derivative is asked for. A value of integers has none, so a
+            callback that is to compare its dtype must run, although nothing may read the value.
     """
 
     def __init__(
@@ -200,8 +203,10 @@ class Bound:
         mode: str,
         shapes: Callable[[Sequence[Any]], Shapes],
         note: Callable[[Sequence[Any], Any, Sequence[Any]], None] | None = None,
+        differentiated: bool = False,
     ) -> None:
         self.call, self.mode, self.shapes, self.note = call, mode, shapes, note
+        self.differentiated = differentiated
         self.structure: Any = None
 
     def __call__(self, leaves: Sequence[Any]) -> tuple[Any, list[Any]]:
@@ -232,7 +237,9 @@ class Bound:
         if is_concrete(leaves):
             return self.run(leaves)[1]
         self.structure, shapes = self.shapes(leaves)
-        structure, due, axes = self.structure, shapes, axes_together(self.call, leaves)
+        always = self.differentiated and not all(map(is_inexact, shapes))
+        structure, due = self.structure, shapes
+        axes = None if always else axes_together(self.call, leaves)
         if axes is not None:  # one call for a whole batch: all have the same axes
             leaves = tuple([jnp.reshape(x, padded(x, axes)) for x in leaves])
             due = [jax.ShapeDtypeStruct(padded(y, axes), y.dtype) for y in shapes]
@@ -241,6 +248,8 @@ class Bound:
             made, found = self.call.value(arrays_of(arrays))
             return checked(self.call.name, made, found, structure, due, axes)
 
+        if always:
+            return list(io_callback(callback, due, *leaves))
         method = "sequential" if axes is None else "broadcast_all"
         found = jax.pure_callback(callback, due, *leaves, vmap_method=method)
         return [jnp.reshape(y, shape.shape) for y, shape in zip(found, shapes, strict=True)]
@@ -252,19 +261,23 @@ class Bound:
             [bool(x.perturbed) and is_inexact(leaf) for x, leaf in zip(given, leaves, strict=True)]
         )
         if not is_concrete(leaves):
-            structure, ys = Bound(self.call, self.mode, self.shapes, self.note)(leaves)
+            structure, ys = self.again(True in needed)(leaves)
             self.structure = structure
-            return ys, (leaves, Kept(structure, needed, None))
+            return ys, (leaves, Kept(structure, needed, None), stamp_of(self.call))
         structure, found, pull = self.call.pull(arrays_of(leaves), needed)
         ys = of_values(found, leaves)
         self.structure = structure
         if self.note is not None:
             self.note(leaves, structure, ys)
-        return ys, (leaves, Kept(structure, needed, pull))
+        return ys, (leaves, Kept(structure, needed, pull), None)
+
+    def again(self, differentiated: bool) -> "Bound":
+        """Return the same call, for its value beside a derivative."""
+        return Bound(self.call, self.mode, self.shapes, self.note, differentiated)
 
     def bwd(self, kept: Any, dys: Any) -> tuple[Any, ...]:
         """Return the cotangents of the leaves."""
-        leaves, rest = kept
+        leaves, rest, stamp = kept
         structure, needed = rest.structure, rest.needed
         dys = [dy if isinstance(dy, SymbolicZero) else as_array(dy) for dy in dys]
         present = [not isinstance(dy, SymbolicZero) and is_inexact(dy) for dy in dys]
@@ -273,6 +286,8 @@ class Bound:
             return (None,) * len(leaves)
         if isinstance(self.call, Derivative) and not is_concrete([*leaves, *given]):
             self.call.required()
+        if stamp is not None:
+            given[0] = given[0] * one_if_unchanged(self.call, stamp).astype(given[0].dtype)
         call = Derivative(self.call, structure, present, needed, rest.pull)
         wanted = [x for x, n in zip(leaves, needed, strict=True) if n]
 
@@ -286,9 +301,9 @@ class Bound:
     def forward(self, primals: Any, tangents: Any) -> tuple[list[Any], list[Any]]:
         """Return the leaves of the value and their tangents."""
         primals, tangents = list(map(as_array, primals)), list(map(as_array, tangents))
-        structure, ys = Bound(self.call, self.mode, self.shapes, self.note)(primals)
-        self.structure = structure
         moving = [is_inexact(x) for x in primals]
+        structure, ys = self.again(True in moving)(primals)
+        self.structure = structure
 
         def shapes(_: Sequence[Any]) -> Shapes:
             return (LEAF,) * len(ys), [tangent_shape(y) for y in ys]
@@ -309,6 +324,31 @@ class Bound:
             dy.astype(y.dtype) if is_inexact(y) else np.zeros(y.shape, jax.dtypes.float0)
             for dy, y in zip(dys, ys, strict=True)
         ]
+
+
+def stamp_of(call: Call) -> Any:
+    """Return the checksum of what the function reads at this time, for JAX; `None` if it is fixed.
+
+    What is compiled runs the function again in the backward pass, perhaps long after.
+    """
+    if isinstance(call, Derivative) or call.differentiator.stamp(call.f) is None:
+        return None
+    shape = jax.ShapeDtypeStruct((), np.uint32)
+    return jax.pure_callback(
+        lambda: np.uint32(call.differentiator.stamp(call.f) or 0), shape, vmap_method="sequential"
+    )
+
+
+def one_if_unchanged(call: Call, stamp: Any) -> Any:
+    """Return 1. Raises when it is run where what the function reads has another checksum."""
+
+    def one(stamp: Any) -> Any:
+        if int(stamp) != call.differentiator.stamp(call.f):
+            raise overwritten(call.f)
+        return np.float32(1.0)
+
+    shape = jax.ShapeDtypeStruct((), np.float32)
+    return jax.pure_callback(one, shape, stamp, vmap_method="sequential")
 
 
 def is_concrete(leaves: Sequence[Any]) -> bool:
