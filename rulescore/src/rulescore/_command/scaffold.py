@@ -154,17 +154,13 @@ rule.example(half, np.array([1.0, -2.0]))
     "tests/test_rules.py": '''\
 """Every rule has an example, and agrees with differences of its function."""
 
-import importlib
-
 import pytest
 from rulescore import plugins
 from rulescore.__main__ import main
 from rulescore.testing import check_rrule
 
-FOUND = [p for p in plugins() if p.name == "@NAME@"]
+FOUND = [p for p in plugins(all_sections=True) if p.name == "@NAME@"]  # imports the library, too
 assert FOUND, 'rules are found once they are installed: pip install -e ".[tests]"'
-importlib.import_module("@NAME@._functions")  # the rules come with the library
-FOUND = [p for p in plugins(all_sections=True) if p.name == "@NAME@"]
 EXAMPLES = [example for ruleset in FOUND[0].rulesets for example in ruleset.examples]
 
 

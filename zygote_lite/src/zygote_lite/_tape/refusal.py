@@ -119,6 +119,13 @@ def refusal(
                 f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
                 f"it: {an(kind.__name__)} carries no gradient; pass {instead}"
             )
+    of_python = call_by_user()
+    made = next((x for x in of_python[1] if isinstance(x, type)), None) if of_python else None
+    if made is not None and instead_of(made) is not None:  # its own `__new__`, in Python
+        return Fault.HOLDER(
+            f"{where()}: a gradient passes through {an(made.__name__)}, which carries none; use "
+            "floats or arrays in its place"
+        )
     outside = called_by_user()
     place, name, module = outside or (where(), name_of(f), "")
     called = call_by_user() if outside else (f, xs, kws or {})
