@@ -152,3 +152,27 @@ def test_an_exported_module_stores_what_comes_last():
         space["twice_value_and_gradient"](V, W)[1], gradient(twice, V, W), strict=True
     ):
         np.testing.assert_allclose(got, want)
+
+
+REFUSED = {
+    "putmask": lambda y, x: np.putmask(y, x > 0.0, x * 2.0),
+    "place": lambda y, x: np.place(y, x > 0.0, x[0] * np.ones(1)),
+    "copyto": lambda y, x: np.copyto(y, 1.5),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_numpy_does_not_write_is_not_written(name):
+    """Values are not cast where NumPy refuses to, in transformed code either."""
+    x, write = np.array([0.4, -1.5]), REFUSED[name]
+
+    def f(x):
+        y = np.zeros(2, np.float32 if name != "copyto" else int)
+        write(y, x)
+        return np.sum(x * y)
+
+    for _ in range(4):
+        with pytest.raises(TypeError, match="Cannot cast"):
+            gradient(f, x)
+    with testing.transformed_only(), pytest.raises((TypeError, testing.NotTransformed)):
+        gradient(f, x)

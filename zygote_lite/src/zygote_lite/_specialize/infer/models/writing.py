@@ -162,16 +162,26 @@ def _copy_to(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value 
         return None
     x, value = xs
     if kws:
-        return _put_masked(builder, [x, kws["where"], value], {})
+        return _put_masked(builder, [x, kws["where"], value], {}, "same_kind")
     if value.is_array:
         write_over(builder, x, value)
         return constant(None)
-    return _fill_array(builder, xs, {})
+    return _fill_array(builder, xs, {}) if _can_write(x, value, "same_kind") else None
 
 
-def _put_masked(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+def _can_write(x: Value, value: Value, casting: Any) -> bool:
+    """Return whether NumPy writes a value: arrays by a rule of casting, numbers by kind."""
+    of_value: Any = casting if value.is_array else "same_kind"
+    return all(np.can_cast(t, x.sample.dtype, of_value) for t in dtypes_of(value.fact))
+
+
+def _put_masked(
+    builder: Builder, xs: list[Value], kws: dict[str, Value], casting: Any = "safe"
+) -> Value | None:
     """`np.putmask(x, mask, v)`, `np.place(x, mask, v)`, where `v` is a number or alike."""
     x, mask, value = xs
+    if not _can_write(x, value, casting):
+        return None
     mask = _as_truths(builder, mask)
     alike = np.shape(value.sample) == np.shape(x.sample) == np.shape(mask.sample)
     if kws or not (value.is_scalar or (value.is_array and alike)):
