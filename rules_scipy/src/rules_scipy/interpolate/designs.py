@@ -16,6 +16,7 @@ KNOTS = (
     "scipy.interpolate.bisplrep has a rule for given knots (task=-1): its search for them jumps, "
     "also with s=0"
 )
+insert_by_fitpack = getattr(_fitpack, "insert", None) or _fitpack._insert  # as before SciPy 1.18
 
 
 @rule(_dierckx.data_matrix)
@@ -39,9 +40,9 @@ def inserted(t, c, x, k, m, periodic):
     return t, c
 
 
-@rule(_fitpack._insert)
+@rule(insert_by_fitpack)
 def _(per: object, t: np.ndarray, c: np.ndarray, k: object, x: object, m: object, *, ad):
-    y = _fitpack._insert(per, t, c, k, x, m)
+    y = insert_by_fitpack(per, t, c, k, x, m)
     if y[2] != 0:
         return y, lambda dy: (None, None, None, None, None, None)  # SciPy raises its error
     _, back = ad(inserted, t, c, x, k, m, bool(per))
