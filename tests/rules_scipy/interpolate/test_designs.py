@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy
 from scipy import interpolate as si
 
 from rulescore.testing import check_rrule
@@ -73,8 +74,14 @@ CASES = {
 }  # fmt: skip
 
 
+IS_BROKEN = tuple(map(int, scipy.__version__.split(".")[:2])) == (1, 18)
+WHY_BROKEN = "bisplrep of SciPy 1.18 itself crashes where knots are given"
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives(name):
+    if IS_BROKEN and name.startswith("surface"):
+        pytest.skip(WHY_BROKEN)
     f, x = CASES[name]
     close = 1e-3 if "found" in name else 1e-6  # SciPy's search for the parameter is not exact
     expected = differences(f, x)
@@ -86,6 +93,7 @@ def test_directions():
     assert found == pytest.approx(np.sum(gradient(smoothed, X)[0] * Y), rel=1e-9)
 
 
+@pytest.mark.skipif(IS_BROKEN, reason=WHY_BROKEN)
 def test_surfaces_that_are_searched_or_not_determined_are_refused():
     with pytest.raises(NoRuleError, match="given knots"):
         gradient(lambda z: np.sum(si.bisplrep(EAST, NORTH, z, s=0, quiet=1)[2]), HEIGHTS)
