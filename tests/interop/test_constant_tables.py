@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
-from zygote_lite import export_adjoint, hessian, jvp, testing, value_and_grad
+from zygote_lite import NoRuleError, export_adjoint, hessian, jvp, testing, value_and_grad
 
 pd = pytest.importorskip("pandas")
 
@@ -149,6 +149,11 @@ def test_objects_in_tables_are_asked_by_the_tape():
     assert testing.why_recorded(f, 0.7)
 
 
+@pytest.mark.xfail(
+    raises=NoRuleError,
+    reason="beside many imported libraries, a look-up in a table is refused once an array is "
+    "written that a table may share: a search for it gives up",
+)
 @pytest.mark.parametrize("copy", [True, False])
 def test_memory_that_a_table_shares_with_what_is_written(copy):
     def f(x, data):
