@@ -37,6 +37,7 @@ class Part:
 
 
 OUTSIDE = Part(0.0, None)
+MODEL = None  # the model, as a global
 
 
 class Model:
@@ -66,7 +67,8 @@ def ways(size):
     """Yield the names of ways to a model, with a function by each, and its arguments."""
     model = Model(size)
     model.cached = functools.lru_cache(lambda k: model.parts[k].number)
-    globals()["MODEL"] = model
+    global MODEL
+    MODEL = model
     holder = Part(model, None)
 
     def closure(x, ask, count):
@@ -75,7 +77,7 @@ def ways(size):
 
     def by_global(x, ask, count):
         OUTSIDE.number = x
-        return sum([OUTSIDE.number * ask(MODEL, k % 3) for k in range(count)])  # noqa: F821
+        return sum([OUTSIDE.number * ask(MODEL, k % 3) for k in range(count)])
 
     def attribute(x, ask, count, holder):
         OUTSIDE.number = x

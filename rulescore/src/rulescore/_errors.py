@@ -11,7 +11,7 @@ import functools
 import os
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from rulescore.faults import CodedFault, code_in
 
@@ -69,8 +69,7 @@ def entry(f: Called) -> Called:
             __tracebackhide__ = keep_callers_frames(error)
             raise
 
-    same: Any = called
-    return same  # type: ignore[no-any-return]
+    return cast(Called, called)
 
 
 def keep_callers_frames(error: RuleError) -> bool:

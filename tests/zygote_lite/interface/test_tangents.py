@@ -218,6 +218,18 @@ def test_linearize_keeps_what_arrays_held_at_the_call():
     np.testing.assert_array_equal(parts[0], [4.0, 6.0])
 
 
+def test_linearize_refuses_a_read_only_argument_that_was_written_elsewhere():
+    base, other = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    x = base[:]
+    x.flags.writeable = False
+    with testing.recorded_only():
+        _, push = linearize(lambda x, y: x * x * y, x, other)
+    base[0], other[0] = 5.0, 6.0
+    with pytest.raises(TypeError, match="read-only argument"):
+        push(np.ones(2), np.ones(2))
+    assert (base[0], other[0]) == (5.0, 6.0)
+
+
 def test_linearize_of_what_may_change_is_recorded(capsys):
     held = [2.0]
 

@@ -142,6 +142,13 @@ def test_what_is_used_stays_and_what_is_not_goes():
     assert dict(known.items()) == {3: "3", 4: "4"}
 
 
+def test_arguments_are_the_key_by_position_alone():
+    f = caches.cached(4)(lambda x, y=1: x + y)
+    assert (f(1), f(1, 2), f(1)) == (2, 3, 2)
+    with pytest.raises(TypeError, match="keyword"):
+        f(1, y=2)
+
+
 def test_a_cache_that_is_full_forgets_what_was_not_used():
     known = caches.Cache(10)
     for i in range(1000):

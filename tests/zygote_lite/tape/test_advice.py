@@ -396,6 +396,18 @@ def test_values_of_other_libraries_get_the_line_that_helps(library, line):
             gradient(lambda x: np.sum(x * data), X)
 
 
+FOUND_BY_NO_NAME = [ctypes.pythonapi.PyFloat_FromDouble]
+
+
+def test_no_name_is_made_up_for_a_function_in_a_list_or_a_closure():
+    function = FOUND_BY_NO_NAME[0]
+    function.argtypes, function.restype = [ctypes.c_double], ctypes.py_object
+    for f in (lambda x: FOUND_BY_NO_NAME[0](x), lambda x: function(x)):
+        with pytest.raises(NoRuleError, match=r"`rulescore\.RuleSet`") as refused:
+            gradient(f, 1.5)
+        assert "@rule(" not in str(refused.value)
+
+
 TYPED_LIST = """
 class Dispatcher:
     def __init__(self, f):

@@ -10,7 +10,7 @@ import functools
 import gc
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 Kept = TypeVar("Kept")
 Parameters = ParamSpec("Parameters")
@@ -93,14 +93,14 @@ def cached(most: int) -> Callable[[Callable[Parameters, Kept]], Callable[Paramet
     def decorate(f: Callable[Parameters, Kept]) -> Callable[Parameters, Kept]:
         known: Cache[Kept] = Cache(most)
 
-        @functools.wraps(f)
-        def look_up(*xs: Parameters.args, **kws: Parameters.kwargs) -> Kept:
+        def look_up(*xs: Any) -> Kept:  # by position: they are the key
             found: Kept = known.find(xs, _NOTHING_KEPT)
-            return known.keep(xs, f(*xs, **kws)) if found is _NOTHING_KEPT else found
+            return known.keep(xs, ask(*xs)) if found is _NOTHING_KEPT else found
 
-        made: Any = look_up
+        ask: Callable[..., Kept] = f
+        made: Any = functools.wraps(f)(look_up)
         made.cache_clear = known.clear  # as `lru_cache` has it
-        return made  # type: ignore[no-any-return]
+        return cast(Callable[Parameters, Kept], made)
 
     return decorate
 
@@ -111,7 +111,7 @@ def cached_by_kind(most: int) -> Callable[[Callable[Parameters, Kept]], Callable
     def decorate(f: Callable[Parameters, Kept]) -> Callable[Parameters, Kept]:
         look_up: Any = functools.lru_cache(maxsize=most)(f)
         _tables.append((lambda: look_up.cache_info().currsize, look_up.cache_clear))
-        return look_up  # type: ignore[no-any-return]
+        return cast(Callable[Parameters, Kept], look_up)
 
     return decorate
 

@@ -9,7 +9,7 @@ of a host.
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from rulescore._errors import Fault
 from rulescore._naming import describe
@@ -48,8 +48,7 @@ def _needs(host: str) -> Callable[[Exporter], Exporter]:
                 told = f'{host} is not installed here: run `pip install "rulescore[{host}]"`'
                 raise ModuleNotFoundError(Fault.HOST.message(told), name=host) from None
 
-        same: Any = called
-        return same  # type: ignore[no-any-return]
+        return cast(Exporter, called)
 
     return decorate
 

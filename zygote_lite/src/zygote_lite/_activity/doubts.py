@@ -172,6 +172,6 @@ def _is_long(code: types.CodeType) -> bool:
     return code in _long or (not code.co_filename.startswith(ENGINE) and _loops_uncounted(code))
 
 
-@functools.lru_cache(maxsize=4096)
+@cached(4096)
 def _loops_uncounted(code: types.CodeType) -> bool:
     return any(part.co_flags & GENERATES or _has_while(part) for part in codes_in(code))

@@ -112,9 +112,11 @@ def users_globals() -> dict[str, Any]:
 
 
 def users_locals() -> dict[str, Any]:
-    """Return the variables of the user's function that is running."""
+    """Return the variables of the user's function that is being recorded, as it names them."""
     frame = _users_frame()
-    return {} if frame is None else frame.f_locals
+    above = {} if frame is None else frame.f_back.f_locals  # those of `run_as_called`
+    names = getattr(getattr(above.get("f"), "__code__", None), "co_varnames", ())
+    return {name: frame.f_locals[name] for name in names if name in frame.f_locals}
 
 
 def _users_frame() -> Any:

@@ -253,6 +253,10 @@ def _projected(v: Any, d: Any) -> Any:
 def _holding(kept: list[tuple[Any, Any]]) -> Iterator[None]:
     """Have arrays hold what was kept of them, and then what they hold now."""
     changed = [(x, old, x.copy()) for x, old in kept if x.tobytes() != old.tobytes()]
+    if not all(x.flags.writeable for x, _, _ in changed):
+        raise Fault.TANGENT(
+            "a read-only argument of `linearize` was written through another array: give a copy"
+        )
     try:
         for x, old, _ in changed:
             x[...] = old

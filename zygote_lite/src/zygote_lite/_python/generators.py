@@ -16,7 +16,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._python.library.builtins import ITEMS, KEYS, VALUES, flat_entries
 from zygote_lite._python.library.c_iterators import is_native, take_step
 from zygote_lite._tape.generators import Generated
-from zygote_lite._tape.refusal import instead_of, refused_holder
+from zygote_lite._tape.holders import instead_of, refused_holder
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()

@@ -24,8 +24,8 @@ from zygote_lite._cotangents.registry import (
 )
 from zygote_lite._ir.intrinsics import build_tuple, invoke
 from zygote_lite._ir.source import compiled_by_numba
+from zygote_lite._tape.holders import refused_holder
 from zygote_lite._tape.inactive import descriptor_of
-from zygote_lite._tape.refusal import refused_holder
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()

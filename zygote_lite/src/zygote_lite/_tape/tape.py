@@ -52,15 +52,14 @@ from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import with_named_out
 from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.holders import computes_in_c, refused_holder
 from zygote_lite._tape.inactive import Iteration, is_resolved_later, resolved_anyway
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.refusal import (
-    computes_in_c,
     hook_refusal,
     no_rule,
     refusal,
     refused_fields,
-    refused_holder,
     refused_whole,
 )
 from zygote_lite._tape.room import expected_entries, note_entries, with_room

@@ -45,11 +45,10 @@ from zygote_lite._ir.intrinsics import note_class
 from zygote_lite._ir.places import users_module, where
 from zygote_lite._python.literals import field_of_tuple_back
 from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.holders import computes_in_c, refused_holder
 from zygote_lite._tape.refusal import (
-    computes_in_c,
     refusal,
     refused_fields,
-    refused_holder,
     refused_part,
 )
 from zygote_lite._tape.tape import Tape

@@ -1,0 +1,68 @@
+"""Holders of numbers that carry no gradient, such as `Fraction`, and what to pass for them."""
+
+import array
+import decimal
+import fractions
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rulescore.faults import an
+from zygote_lite._cotangents.kinds import is_of_pandas
+from zygote_lite._ir.places import where
+from zygote_lite._tape.advice import hint_on_library
+from zygote_lite.errors import Fault
+
+_PASS_INSTEAD: list[tuple[Any, str]] = [
+    (array.array, "`np.array(...)` of it"),
+    (memoryview, "`np.asarray(...)` of it"),
+    (np.ma.MaskedArray, "`.filled(...)`, or `.data` and the mask, of it"),
+    (np.matrix, "`np.asarray(...)` of it"),
+    (np.recarray | np.void, "its fields, as arrays or numbers"),
+    (fractions.Fraction | decimal.Decimal, "`float(...)` of it"),
+    (type({}.values()) | type({}.items()) | type({}.keys()), "`list(...)` of it, or the dict"),
+    (Iterator, "`list(...)` of it, or leave it out by `argnums`"),
+]
+"""Holders of numbers that carry no gradient, and what does."""
+
+
+def instead_of(x: Any) -> str | None:
+    """Return what to pass for a holder of numbers that carries no gradient, if it is one."""
+    if type(x) in _NAMED_BY_TYPE or isinstance(x, np.flatiter | io.IOBase):
+        return None
+    of = x if isinstance(x, type) else type(x)  # `x.view(np.matrix)`, too
+    found = next((advice for kind, advice in _PASS_INSTEAD if issubclass(of, kind)), None)
+    is_own = isinstance(x, type) and issubclass(x, np.ndarray) and x is not np.ndarray
+    return "the array itself, of NumPy's class" if is_own and found is None else found
+
+
+_NAMED_BY_TYPE = {float, int, complex, str, list, tuple, dict, np.ndarray, type(None)}
+
+
+def refused_holder(x: Any) -> Exception:
+    """Return the error for a holder of numbers that carries no gradient."""
+    instead = instead_of(x)
+    if instead is None:
+        return Fault.HOLDER(f"{where()}: {hint_on_library([x], None)}")
+    return Fault.HOLDER(
+        f"{where()}: a gradient passes through {an(type(x).__name__)}, which carries none; "
+        f"pass {instead}"
+    )
+
+
+_WITH_OWN_ARITHMETIC = (np.ma.MaskedArray, np.matrix, fractions.Fraction)
+
+
+def computes_in_c(x: Any) -> bool:
+    """Return whether a value computes in its own way, in Python that ends in C.
+
+    Data of pandas do, if they are not of integers, truth values and texts alone.
+    """
+    if isinstance(x, _WITH_OWN_ARITHMETIC):
+        return True
+    if not is_of_pandas(type(x)):
+        return False
+    kinds = x.dtypes  # of a table: one for each column
+    return any(t.kind in "fc" for t in (kinds if np.iterable(kinds) else [kinds]))
