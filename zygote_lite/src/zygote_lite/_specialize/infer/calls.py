@@ -37,7 +37,6 @@ from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
-from zygote_lite._specialize.infer.models.tables import of_tables
 from zygote_lite._specialize.infer.models.vectorized import (
     OfEntries,
     called_vectorized,
@@ -53,6 +52,7 @@ from zygote_lite._specialize.infer.operations import (
     rule_of,
     simplified,
 )
+from zygote_lite._specialize.infer.tables import of_tables
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.rules import contributions as _contributions
 from zygote_lite._specialize.typed.abstract_eval import known_result

@@ -24,7 +24,7 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import wholes as _wholes
 from zygote_lite._specialize.infer.models.arrays import JOINING
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
-from zygote_lite._specialize.infer.models.tables import given_table
+from zygote_lite._specialize.infer.tables import given_table
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.effects import GENERATORS

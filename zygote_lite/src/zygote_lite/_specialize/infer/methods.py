@@ -17,7 +17,7 @@ from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models.lookups import is_lookup, method_of_lookup
-from zygote_lite._specialize.infer.models.tables import is_table, method_of_table
+from zygote_lite._specialize.infer.tables import is_table, method_of_table
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound

@@ -27,13 +27,13 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.arrays import JOINING, joined_by_index
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
-from zygote_lite._specialize.infer.models.tables import (
+from zygote_lite._specialize.infer.models.wholes import attribute_of_whole
+from zygote_lite._specialize.infer.operations import active
+from zygote_lite._specialize.infer.tables import (
     attribute_of_table,
     is_table,
     item_of_table,
 )
-from zygote_lite._specialize.infer.models.wholes import attribute_of_whole
-from zygote_lite._specialize.infer.operations import active
 from zygote_lite._specialize.typed.abstract_eval import refuse_types, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in

@@ -37,8 +37,8 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
-from zygote_lite._specialize.infer.models.tables import given_table
 from zygote_lite._specialize.infer.models.wholes import given_whole
+from zygote_lite._specialize.infer.tables import given_table
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import is_record
 from zygote_lite._specialize.typed.decisions import is_abstract, is_without_hooks, kinds_in
