@@ -11,9 +11,9 @@ from pathlib import Path
 
 import rules_base
 from rules_base.contents import FUNCTIONS
-from rulescore._deferred import functions_of
 from rulescore._naming import name_of
-from rulescore._table import place_of
+from rulescore._table.deferred import functions_of
+from rulescore._table.table import place_of
 
 FILE = Path(rules_base.__file__).with_name("contents.py")
 HEAD = '''"""The functions that each module has rules for, by which it is found at a look-up.

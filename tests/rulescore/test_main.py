@@ -10,11 +10,12 @@ import textwrap
 import numpy as np
 import pytest
 
-from rulescore import RuleError, RuleSet, Section, _changes, find_rule, why
+from rulescore import RuleError, RuleSet, Section, find_rule, why
 from rulescore.__main__ import main
 from rulescore._command import examples, lookup, survey
 from rulescore._naming import name_of
 from rulescore._plugins.plugin import Plugin
+from rulescore._table import changes
 
 PLUGIN = """
 import math, operator
@@ -471,7 +472,7 @@ def test_why_shows_a_clash(capsys, new_ruleset):
         def _(x: str, y: str = ruleset.name):
             return 1.0, None
 
-        _changes.register(ruleset, ruleset.name)
+        changes.register(ruleset, ruleset.name)
     with pytest.raises(RuleError):
         find_rule(textwrap.dedent, 1.0)
     assert [(said, rule.plugin, rule.kind) for said, rule in why(textwrap.dedent, 1.0)] == [

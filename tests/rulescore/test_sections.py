@@ -91,7 +91,7 @@ def test_a_section_is_loaded_when_its_libraries_have_been_imported(lazy, python)
 @pytest.mark.parametrize("earlier", ["", "import one\n", "rrule(g, 1.0); rrule(Mine(), 1.0)\n"])
 def test_every_way_to_look_up_a_rule_finds_those_of_a_section(lazy, python, look_up, earlier):
     done = python(
-        ASK + "from rulescore._table import rules_of\n"
+        ASK + "from rulescore._table.table import rules_of\n"
         "def g(x): return x\n"
         "class Mine:\n"
         "    def __call__(self, x): return x\n" + earlier + "rrule(g, 1.0); import one\n"

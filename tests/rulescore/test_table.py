@@ -16,7 +16,7 @@ import pytest
 
 from rulescore import Array, Numeric, RuleError, find_rule, generation, plugins, rrule, why
 from rulescore._array import pattern
-from rulescore._primitive import matches
+from rulescore._table.primitive import matches
 
 
 def named(x, y=None):
@@ -522,11 +522,11 @@ def test_the_generation_is_told_while_another_thread_loads_the_last_section(monk
 
     class Modules:
         def __len__(self):
-            monkeypatch.setattr("rulescore._table._wake", None)  # there is no section left
+            monkeypatch.setattr("rulescore._table.table._wake", None)  # there is no section left
             return 1
 
-    monkeypatch.setattr("rulescore._table._wake", lambda: asked.append(True))
-    monkeypatch.setattr("rulescore._table.modules", Modules())
+    monkeypatch.setattr("rulescore._table.table._wake", lambda: asked.append(True))
+    monkeypatch.setattr("rulescore._table.table.modules", Modules())
     assert isinstance(generation(), int)
     assert asked == [True]
 

@@ -16,13 +16,12 @@
     >>> back(1.0)
     (None, -0.5646424733950354)
 
-Who works on it reads in this order: `_rule` (a rule and its pullback), `_primitive` (the rules of
-one function), `_table` (the look-up), `_changes` (registration) and `_why`; `_declaring` (the forms
-of a declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
-kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents;
-`_html` shows them in a notebook); `_plugins` with `_deferred`; `_errors` (the kinds of errors, with
-a page about each in `pages`) on `faults`. `testing` checks rules, `interop` exports functions, and
-`_command` belongs to `python -m rulescore`.
+Who works on it reads in this order: `_rule` (a rule and its pullback), `_table` (the look-up, and
+registration) and `_why`; `_declaring` (the forms of a declaration) with `_origin`; `_scalar` with
+`_product`, and `_linear` (the pullbacks of these kinds), and `_forward` (tangents); `_project`,
+`_tangent`, `_kinds` and `_methods` (cotangents; `_html` shows them in a notebook); `_plugins`;
+`_errors` (the kinds of errors, with a page about each in `pages`) on `faults`. `testing` checks
+rules, `interop` exports functions, and `_command` belongs to `python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric
@@ -43,7 +42,7 @@ from rulescore._plugins.loading import plugins
 from rulescore._plugins.published import provider_of, reason_of
 from rulescore._plugins.sections import Section
 from rulescore._project import project, zero
-from rulescore._table import (
+from rulescore._table.table import (
     find_batched,
     find_frule,
     find_rule,

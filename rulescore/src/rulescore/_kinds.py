@@ -24,5 +24,5 @@ def _none(function: Any, xs: tuple[Any, ...]) -> Callable[..., Any] | None:
     return None
 
 
-# set by _table: the method of a function for arguments of these types, or `None`
+# set by `_methods`: the method of a function for arguments of these types, or `None`
 find: Callable[[Any, tuple[Any, ...]], Callable[..., Any] | None] = _none

@@ -6,7 +6,7 @@ from typing import Any, get_args
 from rulescore import _kinds
 from rulescore._array import pattern
 from rulescore._project import project
-from rulescore._table import methods_of, wake
+from rulescore._table.table import methods_of, wake
 
 
 def _find_method(function: Any, xs: tuple[Any, ...]) -> Callable[..., Any] | None:

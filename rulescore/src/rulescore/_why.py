@@ -5,9 +5,9 @@ from types import BuiltinFunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 from rulescore._errors import RuleError
-from rulescore._primitive import matches
 from rulescore._rule import Rule
-from rulescore._table import find_rule, primitives_in_play, primitives_of, rules_of
+from rulescore._table.primitive import matches
+from rulescore._table.table import find_rule, primitives_in_play, primitives_of, rules_of
 
 _BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 

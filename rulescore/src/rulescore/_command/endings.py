@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from rulescore._naming import name_of
-from rulescore._table import rules_of
+from rulescore._table.table import rules_of
 
 # what the language itself is made of is no matter of rules, but for the modules of formulas
 _LANGUAGE = sys.stdlib_module_names - {"math", "cmath", "_operator", "operator", "_statistics"}

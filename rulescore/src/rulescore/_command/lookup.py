@@ -12,7 +12,7 @@ import numpy as np
 
 from rulescore._naming import name_of
 from rulescore._plugins.loading import plugins
-from rulescore._table import rules_of
+from rulescore._table.table import rules_of
 
 _SAMPLES = {
     bool: True,

@@ -8,7 +8,7 @@ from typing import Any
 from rulescore._command.endings import endings, plain_function
 from rulescore._command.lookup import named
 from rulescore._plugins.loading import plugins
-from rulescore._table import rules_of
+from rulescore._table.table import rules_of
 
 NAMESPACES = (
     "numpy",

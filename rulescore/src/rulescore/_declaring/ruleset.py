@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import Any, TypeVar
 
-from rulescore import _changes
 from rulescore._array import Numeric
 from rulescore._declaring.declaration import Declaration, is_being_made
 from rulescore._declaring.examples import Example, Examples
@@ -20,6 +19,7 @@ from rulescore._origin import Origin
 from rulescore._project import project, zero
 from rulescore._rule import Rule
 from rulescore._scalar import pull_chosen, pull_scalar, together_of
+from rulescore._table import changes
 from rulescore._tangent import accumulate
 from rulescore.faults import counted
 
@@ -344,12 +344,12 @@ class RuleSet:
         self.refuse_waiting()
         if not isinstance(override, bool):
             override = frozenset([override] if isinstance(override, str) else override)
-            _changes.refuse_unknown(override, self.name)
-        _changes.register(self, override=override)
+            changes.refuse_unknown(override, self.name)
+        changes.register(self, override=override)
 
     def unregister(self) -> None:
         """Take the rules back, from the next call on; nothing happens if they are not known."""
-        _changes.unregister(self)
+        changes.unregister(self)
 
     def refuse_waiting(self) -> None:
         """Raise `RuleError` if a declaration has no body, and forget that declaration."""
@@ -383,9 +383,7 @@ class RuleSet:
         self._declare((f,), "opted out", types, place=place, origin=origin, options=None)
 
     def _declare_body(self, *given: Any, **more: Any) -> None:
-        _changes.declare(
-            self, rules_of_body(self._refuse, *given, may_raise=self.may_raise, **more)
-        )
+        changes.declare(self, rules_of_body(self._refuse, *given, may_raise=self.may_raise, **more))
 
     def _declare(self, *given: Any, **more: Any) -> None:
-        _changes.declare(self, rules_for(self._refuse, *given, may_raise=self.may_raise, **more))
+        changes.declare(self, rules_for(self._refuse, *given, may_raise=self.may_raise, **more))

@@ -8,15 +8,15 @@ from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import Any
 
-from rulescore import _changes, _table
 from rulescore._declaring.ruleset import RuleSet
-from rulescore._deferred import Part, functions_of
 from rulescore._errors import RuleError
 from rulescore._plugins.entry import GROUP, load_one, load_sections, told
 from rulescore._plugins.plugin import Plugin, sorted_out, with_deferred
 from rulescore._plugins.sections import is_imported, lock
 from rulescore._plugins.switches import tell_of_broken, warn_of_clashes, warn_of_unknown
-from rulescore._primitive import Entry
+from rulescore._table import changes, table
+from rulescore._table.deferred import Part, functions_of
+from rulescore._table.primitive import Entry
 
 _plugins: tuple[Plugin, ...] | None = None
 _loading = False
@@ -64,11 +64,11 @@ def _load() -> None:
             found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
             warn_of_unknown(found)
             loaded = tuple(load_one(point) for point in found)
-            _changes.names_of_plugins = {plugin.name for plugin in loaded}
+            changes.names_of_plugins = {plugin.name for plugin in loaded}
             loaded = _registered(loaded, done)
             _defer(loaded)
         _plugins = loaded
-        _table._load = None
+        table._load = None
         _await(loaded)
 
 
@@ -76,10 +76,10 @@ def _wake() -> bool:
     """Load the sections whose libraries have been imported meanwhile; return whether any was."""
     global _plugins
     modules = sys.modules
-    _table._quiet = len(modules)
+    table._quiet = len(modules)
     if modules.keys().isdisjoint(_awaited):  # this is asked at each look-up that finds nothing
         return False
-    _table._quiet = -1  # the module is there, and may not have been imported to its end
+    table._quiet = -1  # the module is there, and may not have been imported to its end
     with lock:
         due = [s for plugin in _plugins or () for s in plugin.waiting if s.is_due()]
         if not due or _loading:
@@ -104,7 +104,7 @@ def _all_or_none() -> Iterator[list[RuleSet]]:
         yield done
     except BaseException:
         for ruleset in done:
-            _changes.unregister(ruleset)
+            changes.unregister(ruleset)
         raise
     finally:
         _loading = False
@@ -118,8 +118,8 @@ def _await(loaded: tuple[Plugin, ...]) -> None:
         next((name for name in section.modules if not is_imported(name)), section.modules[-1])
         for section in waiting
     )
-    _table._wake = _wake if waiting else None
-    _table._quiet = -1
+    table._wake = _wake if waiting else None
+    table._quiet = -1
 
 
 def _defer(loaded: tuple[Plugin, ...], before: tuple[Plugin, ...] = ()) -> None:
@@ -134,13 +134,13 @@ def _defer(loaded: tuple[Plugin, ...], before: tuple[Plugin, ...] = ()) -> None:
             if id(part) in known:
                 continue
             functions = list(functions_of(part.section.functions))
-            there = [entry for f in functions for entry in _table.entries_at(_table.place_of(f))]
+            there = [entry for f in functions for entry in table.entries_at(table.place_of(f))]
             if any(source.plugin != plugin.name for _, source in there):
                 part.load()
             else:
                 found += [(f, part) for f in functions]
     if found:
-        _table.defer(found)
+        table.defer(found)
 
 
 def _registered(
@@ -154,8 +154,8 @@ def _registered(
         kept, broken = [], plugin.error
         for ruleset in plugin.loaded:
             try:
-                if id(ruleset) not in earlier and not _changes.is_registered(ruleset):
-                    clashes += _changes.register(ruleset, plugin.name)
+                if id(ruleset) not in earlier and not changes.is_registered(ruleset):
+                    clashes += changes.register(ruleset, plugin.name)
                     done.append(ruleset)
                 kept.append(ruleset)
             except RuleError as error:  # it clashes with itself
@@ -166,4 +166,4 @@ def _registered(
     return tuple(found)
 
 
-_table._load = _load
+table._load = _load

@@ -1,7 +1,7 @@
 """Which published plugin has rules for a module, and why a function has none."""
 
-from rulescore import _changes
 from rulescore._plugins.loading import plugins
+from rulescore._table import changes
 
 # what an installed plugin is for, its sections tell; this is for those that are not
 _PUBLISHED = {
@@ -26,7 +26,7 @@ def provider_of(module: str) -> str | None:
     for name, modules in _PUBLISHED.items():
         if any(module == known or module.startswith(f"{known}.") for known in modules):
             given = [p for p in plugins() if p.name == name]
-            is_there = any(p.deferred or any(map(_changes.is_registered, p.loaded)) for p in given)
+            is_there = any(p.deferred or any(map(changes.is_registered, p.loaded)) for p in given)
             return None if is_there else name
     return None
 

@@ -6,12 +6,12 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from rulescore import _changes, _table
 from rulescore._declaring.ruleset import RuleSet
-from rulescore._deferred import functions_of
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import describe, name_of
 from rulescore._plugins.switches import tell_of_broken, warn_of_clashes
+from rulescore._table import changes, table
+from rulescore._table.deferred import functions_of
 
 lock = threading.RLock()  # of all that is loaded
 
@@ -86,7 +86,7 @@ class DeferredSection:
         try:
             ruleset = rules_of(self.section)
             self._refuse_others(ruleset)
-            clashes = _changes.register(ruleset, name, foreseen=True)
+            clashes = changes.register(ruleset, name, foreseen=True)
         except (Exception, SystemExit) as error:
             tell_of_broken(f"the section {self.section.rules} of {told}", error)
             self.error = error
@@ -94,14 +94,14 @@ class DeferredSection:
         try:
             warn_of_clashes(clashes)
         except RuleError:
-            _changes.unregister(ruleset)
+            changes.unregister(ruleset)
             raise
         self.rulesets = (ruleset,)
 
     def _refuse_others(self, ruleset: RuleSet) -> None:
-        known = set(map(_table.place_of, functions_of(self.section.functions)))
+        known = set(map(table.place_of, functions_of(self.section.functions)))
         for rule in ruleset.rules:
-            if rule.kind in ("instance", "method") or _table.place_of(rule.function) not in known:
+            if rule.kind in ("instance", "method") or table.place_of(rule.function) not in known:
                 raise Fault.PLUGIN(
                     f"{self.section!r} does not name {name_of(rule.function)} among its functions, "
                     "and has a rule for it, which would be found or not, as others were looked up: "

@@ -10,7 +10,7 @@ import warnings
 from importlib.metadata import EntryPoint
 
 from rulescore._errors import Fault
-from rulescore._primitive import Entry, way_to_choose
+from rulescore._table.primitive import Entry, way_to_choose
 
 
 def is_disabled(name: str, distribution: str) -> bool:

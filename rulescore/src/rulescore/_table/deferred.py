@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from sys import modules
 from typing import Any, ClassVar, Protocol
 
-from rulescore._primitive import Entry
+from rulescore._table.primitive import Entry
 
 
 class Part(Protocol):

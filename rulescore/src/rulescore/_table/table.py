@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from rulescore._deferred import Deferred, Part
 from rulescore._errors import RuleError, keep_callers_frames
-from rulescore._primitive import Entry, Primitive, remember
 from rulescore._rule import Pullback, Rule, those_given
+from rulescore._table.deferred import Deferred, Part
+from rulescore._table.primitive import Entry, Primitive, remember
 
 _BOUND = (BuiltinFunctionType, MethodType)
 

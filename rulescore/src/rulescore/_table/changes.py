@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from rulescore._errors import Fault
-from rulescore._primitive import Entry, Registration, Rules, are_alike, clash
 from rulescore._rule import Rule
-from rulescore._table import entries_at, load, place_in, replace, settle
+from rulescore._table.primitive import Entry, Registration, Rules, are_alike, clash
+from rulescore._table.table import entries_at, load, place_in, replace, settle
 
 _registered: list[Registration] = []
 _count = 0  # of all registrations ever
