@@ -522,10 +522,10 @@ def test_the_generation_is_told_while_another_thread_loads_the_last_section(monk
 
     class Modules:
         def __len__(self):
-            monkeypatch.setattr("rulescore._table.table._wake", None)  # there is no section left
+            monkeypatch.setattr("rulescore._table.table.load_due", None)  # there is no section left
             return 1
 
-    monkeypatch.setattr("rulescore._table.table._wake", lambda: asked.append(True))
+    monkeypatch.setattr("rulescore._table.table.load_due", lambda: asked.append(True))
     monkeypatch.setattr("rulescore._table.table.modules", Modules())
     assert isinstance(generation(), int)
     assert asked == [True]

@@ -42,15 +42,8 @@ from rulescore._plugins.loading import plugins
 from rulescore._plugins.published import provider_of, reason_of
 from rulescore._plugins.sections import Section
 from rulescore._project import project, zero
-from rulescore._table.table import (
-    find_batched,
-    find_frule,
-    find_rule,
-    generation,
-    rrule,
-    rules_of,
-    when_changed,
-)
+from rulescore._table.resolution import find_batched, find_frule, find_rule, rrule
+from rulescore._table.table import generation, rules_of, when_changed
 from rulescore._tangent import Tangent, accumulate
 from rulescore._why import why
 

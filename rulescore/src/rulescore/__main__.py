@@ -29,7 +29,8 @@ from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
 from rulescore._plugins.loading import plugins
 from rulescore._plugins.plugin import Plugin
-from rulescore._table.table import find_rule, rules_of
+from rulescore._table.resolution import find_rule
+from rulescore._table.table import rules_of
 from rulescore._why import unbound, why
 from rulescore.faults import an, counted, print_page
 

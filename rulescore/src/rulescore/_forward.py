@@ -11,7 +11,7 @@ from rulescore._naming import describe
 from rulescore._project import fits, project, sequence_like, shape_of, zero
 from rulescore._rule import Rule, those_given
 from rulescore._scalar import push_scalar
-from rulescore._table.table import find_frule
+from rulescore._table.resolution import find_frule
 from rulescore._tangent import accumulate
 from rulescore.faults import counted
 from rulescore.watching import watched

@@ -7,7 +7,8 @@ from typing import Any
 from rulescore._errors import RuleError
 from rulescore._rule import Rule
 from rulescore._table.primitive import matches
-from rulescore._table.table import find_rule, primitives_in_play, primitives_of, rules_of
+from rulescore._table.resolution import find_rule, primitives_in_play
+from rulescore._table.table import primitives_of, rules_of
 
 _BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 

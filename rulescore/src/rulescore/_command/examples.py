@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rulescore._naming import name_of
 from rulescore._plugins.plugin import Plugin
 from rulescore._rule import Rule
-from rulescore._table.table import find_batched, find_frule, find_rule
+from rulescore._table.resolution import find_batched, find_frule, find_rule
 from rulescore.testing import CheckError, check_batched, check_rrule
 
 

@@ -68,7 +68,7 @@ def _load() -> None:
             loaded = _registered(loaded, done)
             _defer(loaded)
         _plugins = loaded
-        table._load = None
+        table.load_plugins = None
         _await(loaded)
 
 
@@ -76,10 +76,10 @@ def _wake() -> bool:
     """Load the sections whose libraries have been imported meanwhile; return whether any was."""
     global _plugins
     modules = sys.modules
-    table._quiet = len(modules)
+    table.quiet = len(modules)
     if modules.keys().isdisjoint(_awaited):  # this is asked at each look-up that finds nothing
         return False
-    table._quiet = -1  # the module is there, and may not have been imported to its end
+    table.quiet = -1  # the module is there, and may not have been imported to its end
     with lock:
         due = [s for plugin in _plugins or () for s in plugin.waiting if s.is_due()]
         if not due or _loading:
@@ -118,8 +118,8 @@ def _await(loaded: tuple[Plugin, ...]) -> None:
         next((name for name in section.modules if not is_imported(name)), section.modules[-1])
         for section in waiting
     )
-    table._wake = _wake if waiting else None
-    table._quiet = -1
+    table.load_due = _wake if waiting else None
+    table.quiet = -1
 
 
 def _defer(loaded: tuple[Plugin, ...], before: tuple[Plugin, ...] = ()) -> None:
@@ -166,4 +166,4 @@ def _registered(
     return tuple(found)
 
 
-table._load = _load
+table.load_plugins = _load

@@ -18,7 +18,8 @@ from rulescore._errors import Fault, RuleError
 from rulescore._forward import frule
 from rulescore._naming import describe, name_of
 from rulescore._rule import Pullback
-from rulescore._table.table import rrule, rules_of
+from rulescore._table.resolution import rrule
+from rulescore._table.table import rules_of
 from rulescore.faults import an
 from rulescore.interop._trees import Place, constants, entry_at
 

@@ -16,7 +16,7 @@ from jax.custom_derivatives import SymbolicZero
 from jax.experimental import io_callback
 
 from rulescore._naming import name_of
-from rulescore._table.table import find_rule
+from rulescore._table.resolution import find_rule
 from rulescore.interop._calls import Call, Repeated, owned
 from rulescore.interop._derivatives import Derivative, Pushforward
 from rulescore.interop._differentiator import Differentiator, Pull, overwritten

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore._table.table import rrule
+from rulescore._table.resolution import rrule
 from rulescore.testing._differences import derivatives
 from rulescore.testing._leaves import is_integer, is_number
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rulescore._rule import Rule
-from rulescore._table.table import find_batched
+from rulescore._table.resolution import find_batched
 from rulescore.testing._leaves import CheckError, is_number, leaves, like, rebuild
 
 _SCALES = (1.0, 0.9, 0.8)  # which stay within the domains of nearly all functions

@@ -8,7 +8,7 @@ import numpy as np
 from rulescore._errors import RuleError
 from rulescore._naming import name_of
 from rulescore._rule import Pullback
-from rulescore._table.table import find_rule, rrule
+from rulescore._table.resolution import find_rule, rrule
 from rulescore.testing._compare import unlike
 from rulescore.testing._differences import quietly
 from rulescore.testing._leaves import CheckError, arrays, is_integer, leaves, random_direction

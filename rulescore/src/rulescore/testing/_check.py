@@ -12,7 +12,7 @@ import numpy as np
 
 from rulescore._errors import RuleError
 from rulescore._rule import Rule
-from rulescore._table.table import rrule
+from rulescore._table.resolution import rrule
 from rulescore.testing._ad import by_rule_or_differences
 from rulescore.testing._compare import kind_of, unequal, unlike, wrong_kind
 from rulescore.testing._cotangents import (

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from rulescore._forward import frule
-from rulescore._table.table import find_frule
+from rulescore._table.resolution import find_frule
 from rulescore.testing._compare import unlike, wrong_kind
 from rulescore.testing._cotangents import combine
 from rulescore.testing._derivatives import Derivatives, has_floats
