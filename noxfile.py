@@ -296,9 +296,12 @@ def docs(session):
 def eyes(session):
     """Build the site, and open each page in Chromium: narrow and wide, light and dark.
 
-    Screenshots go into the folder that is named. Chromium itself is a package of the system.
+    Screenshots go into the folder that is named. Chromium is that of the system, or else the one
+    that Playwright fetches.
     """
     session.install("-r", "requirements-docs.txt", "playwright")
+    if not shutil.which("chromium"):
+        session.run("playwright", "install", "--with-deps", "chromium")
     site = str(Path(session.create_tmp()) / "site")
     session.run("mkdocs", "build", "--strict", "--site-dir", site)
     session.run("python", "website/eyes.py", site, *session.posargs)

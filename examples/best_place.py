@@ -44,7 +44,7 @@ def main(path="best_place.png"):
         print(f"the town at {town} moves the depot by up to {size:.2f} of its own way")
     turn = np.linspace(0, 2 * np.pi, 60)
     circle = 0.4 * np.stack([np.cos(turn), np.sin(turn)])
-    figure = Figure(figsize=(9, 4.2), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 3), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
     for town, weight, moves, move in zip(
         TOWNS, WEIGHTS, by_towns.swapaxes(0, 1), by_weights.T, strict=True
@@ -55,7 +55,7 @@ def main(path="best_place.png"):
         left.annotate("", place + move, place, arrowprops={"arrowstyle": "->", "lw": 1.5,
                                                            "color": line.get_color()})  # fmt: skip
     left.plot(*place, "k+", ms=14)
-    left.set(title="towns, and where a weight of one more pulls the depot", aspect="equal")
+    left.set(title="towns, and what pulls the depot", aspect="equal")
     right.plot(*place, "k+", ms=14)
     right.set(title="how it moves with a town", aspect="equal")
     figure.savefig(path, format="png")

@@ -64,15 +64,15 @@ def write(model, text="P", length=200):
 
 def main(path="char_rnn.png", steps=400):
     models, losses = train(int(steps))
-    figure = Figure(figsize=(9, 3.6), dpi=80, layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(6, 3.4), dpi=120, layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(2, 3))
     left.plot(losses)
     left.set(title="bits a letter", xlabel="step")
     right.axis("off")
     for i, step in enumerate((len(losses) // 10, len(losses) // 4, -1)):
-        text = textwrap.fill(write(models[step]), 48)
+        text = textwrap.fill(write(models[step]), 36)
         print(text, end="\n\n")
-        right.text(0, 1 - 0.34 * i, text, va="top", family="monospace", fontsize=9)
+        right.text(0, 1 - 0.34 * i, text, va="top", family="monospace", fontsize=8)
     figure.savefig(path, format="png")
 
 

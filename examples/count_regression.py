@@ -55,7 +55,7 @@ def main(path="count_regression.png"):
     params, errors = fit(negative_binomial, np.array([0.0, 0.0, 1.0]), X, y)
     for fitted in (zip(rate, rate_errors, strict=True), zip(params, errors, strict=True)):
         print(*(f"{value:.2f} ± {error:.2f}" for value, error in fitted))
-    figure = Figure(figsize=(9, 3.6), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.7), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2)
     left.scatter(X[:, 1], y, s=8, color="gray")
     right.bar(range(16), [np.sum(y == i) for i in range(16)], color="lightgray")
@@ -70,7 +70,7 @@ def main(path="count_regression.png"):
         left.fill_between(x, *of_mean(mean).interval(0.9), color=color, alpha=0.2, linewidth=0)
         odds = of_mean(np.exp(X @ found[:2])[:, None]).pmf(np.arange(16)).sum(axis=0)
         right.plot(odds, color, marker="o")
-    left.set(title="mean, and where 90 % of the counts are", xlabel="$x$")
+    left.set(title="mean, and 90 % of the counts", xlabel="$x$")
     left.legend()
     right.set(title="how often each count comes", xlabel="count")
     figure.savefig(path, format="png")

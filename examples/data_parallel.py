@@ -58,7 +58,7 @@ def train(run, xs, ys, steps):
 def main(path="data_parallel.png", steps=300, processes=2):
     x = np.random.default_rng(0).uniform(-1, 1, size=(4000, 2))
     xs, ys = np.array_split(x, processes), np.array_split(waves(x), processes)
-    figure = Figure(figsize=(9, 3.2), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.3), dpi=120, layout="constrained")
     left, middle, right = figure.subplots(1, 3)
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         for run, name in ((map, "one process"), (pool.map, f"{processes} processes")):
@@ -67,7 +67,7 @@ def main(path="data_parallel.png", steps=300, processes=2):
             print(f"{name}: loss {losses[-1]:.5f}, {perf_counter() - begin:.1f} s")
             left.semilogy(losses, "C0" if run is map else "C1--", label=name)
     left.set(title="loss", xlabel="step")
-    left.legend()
+    left.legend(fontsize=8)
     grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 60)] * 2), axis=-1).reshape(-1, 2)
     for axes, heights in ((middle, waves(grid)), (right, model(layers, grid))):
         axes.imshow(heights.reshape(60, 60), vmin=-1, vmax=1, extent=(-1, 1, -1, 1))

@@ -60,19 +60,19 @@ def main(path="digits.png", epochs=40):
     read = np.argmax(model(unknown), axis=1)
     wrong = np.flatnonzero(read != truth)
     print(f"loss {losses[-1]:.4f}; {len(wrong)} of {len(truth)} digits of the test are misread")
-    figure = Figure(figsize=(9, 3.6), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 3), dpi=120, layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=(2, 3))
     left.subplots().semilogy(losses)
     left.axes[0].set(title="loss", xlabel="step")
     axes = right.subplots(4, 5, subplot_kw={"xticks": [], "yticks": []})
     for axis, i in zip(axes[:2].flat, wrong, strict=False):
         axis.imshow(unknown[i].reshape(8, 8), cmap="gray_r")
-        axis.set_title(f"{truth[i]}, read as {read[i]}", fontsize=8)
+        axis.set_title(f"{truth[i]}, not {read[i]}", fontsize=8)
     for digit, axis in enumerate(axes[2:].flat):
         slopes = grad(lambda pixels, d=digit: np.sum(model(pixels)[:, d]))(x[label == digit])
         mean = slopes.mean(axis=0).reshape(8, 8)
         axis.imshow(mean, cmap="RdBu_r", vmin=-abs(mean).max(), vmax=abs(mean).max())
-        axis.set_title(f"what makes a {digit}", fontsize=8)
+        axis.set_title(f"for a {digit}", fontsize=8)
     figure.savefig(path, format="png")
 
 

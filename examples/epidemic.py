@@ -59,7 +59,7 @@ def main(path="epidemic.png"):
         print(f"{name}: {value:.3f} ± {value * error:.3f} ({np.exp(true):.3g} is true)")
     slopes = jacobian(ill)(found)
     band = 2 * np.sqrt(np.sum(slopes @ covariance * slopes, axis=1))
-    figure = Figure(figsize=(9, 3.6), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.7), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
     left.plot(seen, "k.", label="counted")
     left.plot(ill(found), label="fit")
@@ -69,7 +69,7 @@ def main(path="epidemic.png"):
     drawn = np.exp(np.random.default_rng(1).multivariate_normal(found, covariance, 500))
     right.plot(drawn[:, 0], drawn[:, 1], ".", ms=3, alpha=0.5)
     right.plot(*np.exp(TRUE[:2]), "k+", ms=12)
-    right.set(title="which rates are likely", xlabel="a", ylabel="b")
+    right.set(title="likely rates", xlabel="a", ylabel="b")
     figure.savefig(path, format="png")
 
 

@@ -65,10 +65,10 @@ def stir(iterations=40):
 
 def main(path="fluid.png", iterations=40):
     velocity = stir(int(iterations))
-    figure = Figure(figsize=(9, 2.5), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 1.6), dpi=120, layout="constrained")
     for axes, steps in zip(figure.subplots(1, 5), (0, 4, 8, 12, None), strict=True):
         axes.imshow(RING if steps is None else flow(velocity, steps), cmap="Blues")
-        axes.set(title="wanted" if steps is None else f"after {steps} steps", xticks=[], yticks=[])
+        axes.set(title="wanted" if steps is None else f"step {steps}", xticks=[], yticks=[])
     some = np.s_[..., ::2, ::2]
     figure.axes[0].quiver(COLUMNS[some], ROWS[some], *velocity[some], angles="xy", color="C3")
     print(f"misfit {misfit(0 * velocity.ravel()):.1f}, then {misfit(velocity.ravel()):.1f}")

@@ -54,21 +54,18 @@ def draw(path):
     start = np.array([1.0, 0.0, 0.0])
     logs, losses = fit()
     x = np.linspace(-0.5, 10.5, 300)
-    figure = Figure(figsize=(11, 3.2), dpi=80, layout="constrained")
-    axes = figure.subplots(1, 3, width_ratios=(2, 2, 1.2))
+    figure = Figure(figsize=(6, 2.9), dpi=120, layout="constrained")
+    axes = figure.subplots(1, 3)
     for axis, title, at in zip(axes, ("before", "after"), (start, logs), strict=False):
         mean, spread = predict(at, x)
         axis.fill_between(x, mean - 2 * spread, mean + 2 * spread, alpha=0.25, lw=0)
         axis.plot(x, mean)
         axis.plot(X, Y, "k.", ms=4)
         length, height, noise = np.exp(at)
-        axis.set_title(f"{title}: length {length:.2f}, height {height:.2f}, noise {noise:.2f}")
-        axis.set_ylim(-2.6, 2.6)
+        told = f"length {length:.2f}\nheight {height:.2f}\nnoise {noise:.2f}"
+        axis.set(title=title, xlabel=told, ylim=(-2.6, 2.6))
     axes[2].plot(losses, ".-")
-    axes[2].set_title("negative log evidence")
-    axes[2].set_xlabel("step")
-    for axis in axes:
-        axis.title.set_fontsize(9)
+    axes[2].set(title="loss", xlabel="step")
     figure.savefig(path, format="png")
 
 

@@ -62,7 +62,7 @@ def main(path="heat_shape.png", steps=100):
     metal = metal_of(free)
     print(f"mean temperature: {losses[0]:.3f} evenly, {temperatures(metal).mean():.3f} by design")
     print(f"metal: {metal.mean():.3f} of the plate")
-    figure = Figure(figsize=(9, 3.2), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.2), dpi=120, layout="constrained")
     first, second, third = figure.subplots(1, 3)
     first.imshow(metal.reshape(N, N), cmap="Greys", vmin=0, vmax=1)
     first.set(title="metal", xticks=[], yticks=[])

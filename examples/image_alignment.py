@@ -68,8 +68,8 @@ def main(path="image_alignment.png", steps=60):
     before, after = np.std(bent - fixed), np.std(aligned - fixed)
     print(f"difference of both images: {before:.3f} before, {after:.3f} after")
     images = {"fixed": fixed, "bent": bent, "aligned": aligned,
-              "difference before": bent - fixed, "and after": aligned - fixed}  # fmt: skip
-    figure = Figure(figsize=(10, 2.4), dpi=80, layout="constrained")
+              "before": bent - fixed, "after": aligned - fixed}  # fmt: skip
+    figure = Figure(figsize=(6, 1.6), dpi=120, layout="constrained")
     for axes, (title, image) in zip(figure.subplots(1, 5), images.items(), strict=True):
         axes.imshow(image, cmap="gray", vmin=-0.8, vmax=1.3)
         axes.set(title=title, xticks=[], yticks=[])

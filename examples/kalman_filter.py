@@ -58,7 +58,7 @@ def main(path="kalman_filter.png", n=120):
     logs, errors = fit(zs)
     for name, true, log, error in zip(("push", "error"), (PUSH, ERROR), logs, errors, strict=True):
         print(f"{name}: {np.exp(log):.3f} ({true} is true), within a factor of {np.exp(error):.2f}")
-    figure = Figure(figsize=(9, 3.4), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.7), dpi=120, layout="constrained")
     axes = figure.subplots()
     mean, deviation = run(logs, zs)[1].T
     t = np.arange(len(zs))

@@ -59,7 +59,7 @@ def fit():
 
 def main(path="lenses.png"):
     found = fit()
-    figure = Figure(figsize=(9, 4.2), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 3.4), dpi=120, layout="constrained")
     h = np.linspace(-1.2, 1.2, 60)
     cases = zip(figure.subplots(2, 1), (START, found), ("before", "after"), strict=True)
     for axes, c, title in cases:

@@ -60,7 +60,7 @@ def main(path="mixture.png", iterations=100):
     p, losses = fit(x, int(iterations))
     for name, true in TRUE.items():
         print(f"{name:10} {true:6.2f}, fitted {p[name]:.2f}")
-    figure = Figure(figsize=(9, 3.6), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.7), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2)
     left.hist(x, 40, density=True, color="lightgray", label="data")
     t, share = np.linspace(0.01, x.max() + 1, 400), p["share"]
@@ -69,9 +69,9 @@ def main(path="mixture.png", iterations=100):
     left.plot(t, quick, "C1--", label="quick")
     left.plot(t, share * stats.norm.pdf(t, p["mean"], p["deviation"]), "C2--", label="slow")
     left.set(title="waiting times", xlabel="minutes")
-    left.legend()
+    left.legend(fontsize=8)
     right.plot(losses)
-    right.set(title="mean of minus log-likelihood", xlabel="evaluation")
+    right.set(title="minus log-likelihood", xlabel="evaluation")
     figure.savefig(path, format="png")
 
 

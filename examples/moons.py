@@ -62,7 +62,7 @@ def main(path="moons.png", epochs=200):
     (points, label), (unknown, truth) = two_moons(rng, 400), two_moons(rng, 1000)
     model, losses = train(Network(rng), points, label, int(epochs))
     print(f"accuracy on 1000 held-out points: {np.mean(model(unknown).argmax(1) == truth):.3f}")
-    figure = Figure(figsize=(9, 3.8), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.75), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2)
     grid = np.meshgrid(np.linspace(-1.6, 2.5, 200), np.linspace(-1.0, 1.5, 200))
     share = softmax(model(np.stack(grid, axis=-1)))[..., 1]
@@ -70,7 +70,7 @@ def main(path="moons.png", epochs=200):
     left.contour(*grid, share, levels=[0.5], colors="black", linewidths=1)
     for k, color in enumerate(["firebrick", "navy"]):
         left.scatter(*points[label == k].T, s=9, color=color)
-    left.set(title="two moons, and the border that was learned", xticks=[], yticks=[])
+    left.set(title="two moons, and their border", xticks=[], yticks=[])
     right.semilogy(losses)
     right.set(title="loss", xlabel="epoch")
     figure.savefig(path, format="png")

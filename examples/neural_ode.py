@@ -63,12 +63,12 @@ def train(epochs=250):
 def main(path="neural_ode.png", epochs=250):
     model, losses = train(int(epochs))
     print(f"loss: {losses[0]:.3f} at first, {losses[-1]:.5f} in the end")
-    figure = Figure(figsize=(9, 3.6), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.8), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2)
     for start in (np.array([[2.0, 0.0]]), np.array([[1.0, 1.5]])):
         left.plot(*path_of(spiral, start)[:, 0].T, "k--", label="law")
         left.plot(*path_of(model, start)[:, 0].T, "C0", label="network")
-    left.set(title="a path that was seen, and a new one", aspect="equal")
+    left.set(title="a known path, a new one", aspect="equal")
     left.legend(["law", "network"])
     right.semilogy(losses)
     right.set(title="loss", xlabel="epoch")

@@ -57,13 +57,15 @@ def by_formulas(spot):
 def main(path="option_greeks.png"):
     spot = np.linspace(60.0, 140.0, 81)
     found, known = by_gradients(spot), by_formulas(spot)
-    figure = Figure(figsize=(11, 2.6), dpi=80, layout="constrained")
-    for axes, name in zip(figure.subplots(1, 5), found, strict=True):
+    figure = Figure(figsize=(6, 3.4), dpi=120, layout="constrained")
+    *greeks, last = figure.subplots(2, 3).flat
+    for axes, name in zip(greeks, found, strict=True):
         axes.plot(spot, found[name], lw=3, label="gradient")
         axes.plot(spot, known[name], "k--", lw=1, label="formula")
         axes.set(title=name, xlabel="spot")
         print(f"{name}: largest difference {np.max(np.abs(found[name] - known[name])):.0e}")
-    axes.legend(fontsize=8)
+    last.axis("off")
+    last.legend(*axes.get_legend_handles_labels(), loc="center")
     figure.savefig(path, format="png")
 
 

@@ -50,7 +50,7 @@ def print_table(rows):
 
 def draw(rows, xs, ys, losses, path):
     """Write a picture to `path`: the points with each row's curve, and the losses."""
-    figure = Figure(figsize=(10, 4.2), dpi=90, layout="constrained")
+    figure = Figure(figsize=(6, 2.7), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2)
     left.scatter(xs, ys, s=8, color="gray", label="data")
     x = np.linspace(min(xs), max(xs), 200)

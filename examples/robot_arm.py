@@ -60,7 +60,7 @@ def main(path="robot_arm.png"):
     angles = follow(points)
     distance = max(np.linalg.norm(tip(a) - p) for a, p in zip(angles, points, strict=True))
     print(f"largest distance from the curve: {distance:.0e}")
-    figure = Figure(figsize=(8.5, 3.6), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.8), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2)
     left.plot(*points.T, "C1", lw=2)
     for i, a in enumerate(angles[::3]):

@@ -59,7 +59,7 @@ def main(path_of_picture="spring.png"):
     for name, true, value, error in zip(NAMES, TRUE, found, errors, strict=True):
         print(f"{name}: {value:.2f} ± {error:.2f} ({true} is true)")
     print(f"{count} gradients")
-    figure = Figure(figsize=(9, 3.4), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 3), dpi=120, layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
     times, stretched = np.linspace(0.0, 9.0, 200), np.linspace(-1.6, 1.6, 50)
     for p, style, label in ((START, "C1:", "at first"), (found, "C0", "found")):
@@ -68,9 +68,8 @@ def main(path_of_picture="spring.png"):
     left.plot(TIMES, seen, "k.", label="measured")
     right.plot(stretched, force(TRUE, stretched), "k--", lw=1, label="true")
     left.set(title="where the weight is", xlabel="time")
-    right.set(title="the force of the spring", xlabel="stretched by")
-    left.legend()
-    right.legend()
+    right.set(title="the force", xlabel="stretched by")
+    figure.legend(loc="outside lower center", ncols=4, frameon=False)
     figure.savefig(path_of_picture, format="png")
 
 

@@ -52,14 +52,15 @@ def errors(name):
 
 
 def main(path="tolerance.png"):
-    figure = Figure(figsize=(9, 3.2), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.5), dpi=120, layout="constrained")
     for axes, name in zip(figure.subplots(1, 3, sharey=True), CASES, strict=True):
         of_value, of_gradient = errors(name) + 1e-17
         print(f"{name}: {of_gradient[-1]:.0e} at a tolerance of {TOLERANCES[-1]:.0e}")
         axes.loglog(TOLERANCES, of_value, "o-", label="solution")
         axes.loglog(TOLERANCES, of_gradient, "s--", label="gradient")
         axes.loglog(TOLERANCES, TOLERANCES, "k:", lw=1, label="tolerance")
-        axes.set(title=name, xlabel="tolerance")
+        axes.set_title(name, fontsize=9)
+        axes.set_xlabel("tolerance")
     axes.legend()
     figure.savefig(path, format="png")
 

@@ -33,7 +33,7 @@ def places(nodes, depth):
 def main(path="value_graph.png"):
     nodes, depth = buildgraph(neuron())
     at = places(nodes, depth)
-    figure = Figure(figsize=(9, 3.4), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 2.9), dpi=120, layout="constrained")
     axes = figure.subplots()
     axes.axis("off")
     for node in nodes:
@@ -41,9 +41,9 @@ def main(path="value_graph.png"):
         color = "#dbe9f6" if node.prev else "#fdebd0"
         text = f"{node.op.strip() or 'given'}\n{node.data:.3g}\ngradient {node.grad:.3g}"
         box = {"boxstyle": "round", "fc": color, "ec": "gray"}
-        axes.text(x, y, text, ha="center", va="center", fontsize=9, bbox=box)
+        axes.text(x, y, text, ha="center", va="center", fontsize=8, bbox=box)
         for before in node.prev:
-            arrow = {"arrowstyle": "->", "color": "gray", "shrinkA": 34, "shrinkB": 34}
+            arrow = {"arrowstyle": "->", "color": "gray", "shrinkA": 30, "shrinkB": 30}
             axes.annotate("", (x, y), at[id(before)], arrowprops=arrow)
         print(text.replace("\n", ", "))
     axes.set(xlim=(-max(depth) - 0.6, -0.4), ylim=(-2.2, 1.8))

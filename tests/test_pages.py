@@ -18,6 +18,7 @@ import inspect
 import io
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tokenize
@@ -41,7 +42,6 @@ from rulescore import RuleSet
 from website.cases import case_page
 from website.links import ABSOLUTE, outside_code, place_of
 from website.rules import page as page_of_rules
-from website.speed import multiples
 
 ROOT = Path(__file__).parents[1]
 RAISES_NOTHING = {  # of its own: whose description names no error
@@ -112,6 +112,9 @@ class Page:
         language, title, text = fence["language"], fence["title"], fence["text"]
         if language == "console":
             self.run_commands(text, line)
+        elif title and "/" in title:  # a file that a command of the page has written
+            assert text == (self.folder / title).read_text(encoding="utf-8"), title
+            self.compared += 1
         elif language == "python" and title and title.endswith(".py"):
             (self.folder / title).write_text(text, encoding="utf-8")
         elif language == "python" and title and title != "zygote_lite":
@@ -218,6 +221,7 @@ def test_every_block_of_python_is_found():
 def test_a_page_says_how_to_install_what_it_imports(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     blocks = [fence for fence in FENCE.finditer(text) if fence["language"] == "python"]
+    blocks = [fence for fence in blocks if "/" not in (fence["title"] or "")]  # of a package
     trees = [ast.parse(fence["text"]) for fence in blocks]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
@@ -229,7 +233,7 @@ def test_a_page_says_how_to_install_what_it_imports(name):
 
 def test_the_front_page_has_the_figures_of_the_benchmarks():
     page = (ROOT / "README.md").read_text(encoding="utf-8")
-    workloads, columns = multiples()
+    workloads, columns = runpy.run_path(str(ROOT / "examples" / "speed.py"))["multiples"]()
     own = columns["zygote_lite"]
     said = " ".join(page.split())
     middles = [median(x for x in columns[name] if x) for name in ("autograd", "torch", "jax")]

@@ -8,7 +8,6 @@ import pytest
 
 from rules_nnlib import softmax
 from tests.examples.conftest import EXAMPLES, PICTURES, assert_is_the_picture_of
-from website import speed
 from zygote_lite import grad, gradient
 from zygote_lite.demo import moons as demo
 from zygote_lite.value import buildgraph
@@ -168,6 +167,12 @@ def moons(module):
     np.testing.assert_allclose(losses, expected, rtol=1e-7)  # what `zygote-lite moons` does
 
 
+def speed(module):
+    workloads, columns = module.multiples()
+    assert {*module.SHOWN} < {*columns}
+    assert {len(multiples) for multiples in columns.values()} == {len(workloads)}
+
+
 CASES = {
     "moons": (moons, (2,)),
     "option_greeks": (greeks, ()),
@@ -182,6 +187,7 @@ CASES = {
     "value_graph": (graph, ()),
     "memory": (memory, ()),
     "two_names": (two_names, ()),
+    "speed": (speed, ()),
     "digits": (digits, (2,)),
     "char_rnn": (char_rnn, (4,)),
     "fluid": (fluid, (2,)),
@@ -202,17 +208,12 @@ def test_what_it_finds_and_its_picture(example, name, tmp_path, capsys):
     assert capsys.readouterr().out
 
 
-def test_the_picture_of_the_benchmarks_is_that_of_their_table(tmp_path):
-    speed.draw(tmp_path / "picture.png")
-    assert_is_the_picture_of("speed", tmp_path / "picture.png")
-
-
 def test_every_picture_is_made_by_a_script():
-    made_by = {path.stem for path in EXAMPLES.glob("*.py")} | {"speed"}  # website/speed.py
+    made_by = {path.stem for path in EXAMPLES.glob("*.py")}
     assert {path.stem for path in PICTURES.glob("*.png")} <= made_by
     page = (PICTURES.parent / "gallery.md").read_text(encoding="utf-8")
     for path in PICTURES.glob("*.png"):
-        assert path.stem == "speed" or f"pictures/{path.name}" in page
+        assert f"pictures/{path.name}" in page
 
 
 def test_the_gallery_lists_every_script():

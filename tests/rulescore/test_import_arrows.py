@@ -16,14 +16,14 @@ MAY_IMPORT = {
     "rules_jax": {"rulescore", "numpy", "jax"},
     "zygote_lite": {"rulescore", "numpy"},
 }
-EXTRA = {  # what single modules may import besides; rich comes with plum
+EXTRA = {  # what single modules may import besides
     "zygote_lite/__main__.py": {"rich"},
     "zygote_lite/_interface/code.py": {"rich"},
     "zygote_lite/demo/moons.py": {"rich", "matplotlib"},
     "zygote_lite/demo/cli.py": {"rich"},
     "zygote_lite/_interface/clusters.py": {"cloudpickle", "dask", "distributed"},
     "zygote_lite/distributed.py": {"dask"},
-    "rulescore/__main__.py": {"rich"},
+    "rulescore/_command/tables.py": {"rich"},
     "rulescore/_command/examples.py": {"rich"},
     "zygote_lite/_specialize/numba/compile.py": {"numba"},
     "rulescore/interop/_torch.py": {"torch"},
@@ -31,7 +31,8 @@ EXTRA = {  # what single modules may import besides; rich comes with plum
     "rulescore/interop/_autograd.py": {"autograd"},
 }
 HOSTS = ("torch", "jax", "autograd")  # the extras of `rulescore` and `zygote_lite`, of these names
-OPTIONAL = {"numba": "jit", "matplotlib": "demo"}  # the extras of `zygote_lite` that bring them
+EXTRAS = {"jit": ["numba"], "demo": ["matplotlib", "rich"], "rich": ["rich"]}  # of `zygote_lite`
+OPTIONAL = {library for libraries in EXTRAS.values() for library in libraries}
 MODULES = sorted(
     (name, path.relative_to(ROOT / name / "src"))
     for name in MAY_IMPORT
@@ -67,7 +68,7 @@ def check_extras(path, tree):
     found = [
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom) and {*imported(node)} & {*OPTIONAL}
+        if isinstance(node, ast.Import | ast.ImportFrom) and {*imported(node)} & OPTIONAL
     ]
     inside = {
         id(node)
@@ -107,12 +108,14 @@ def test_the_metadata_names_the_hosts(name, host):
     assert needed in (host, f"rulescore[{host}]>=0.1,<0.2")
 
 
-@pytest.mark.parametrize(("library", "extra"), OPTIONAL.items())
-def test_the_metadata_names_the_extra(library, extra):
+def test_the_metadata_names_the_extras():
     import tomllib
 
-    project = tomllib.loads((ROOT / "zygote_lite" / "pyproject.toml").read_text())["project"]
-    assert [d.split(">")[0] for d in project["optional-dependencies"][extra]] == [library]
+    for name, expected in (("zygote_lite", EXTRAS), ("rulescore", {"rich": ["rich"]})):
+        project = tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"]
+        for extra, libraries in expected.items():
+            found = project["optional-dependencies"][extra]
+            assert [d.split(">")[0] for d in found] == libraries
 
 
 def test_all_are_looked_at():

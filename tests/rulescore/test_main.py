@@ -68,6 +68,16 @@ def test_list_shows_the_rules_by_plugin(command, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_without_rich_it_prints_plain_lines(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "rich", None)  # as where it is not installed
+    assert main(["why", "math.sin", "float"]) == 0
+    title, heads, answers = capsys.readouterr().out.splitlines()
+    assert (title, heads) == ("math.sin(float)", "  rule  kind  plugin  place")
+    assert answers.startswith("answers  math.sin(Numeric)  scalar  rules_base  ")
+    with examples.shown_progress() as progress_of:
+        assert progress_of(None)(math.sin) is None
+
+
 def test_why_shows_the_rule_that_answers_and_those_that_lost(command, tmp_path):
     done = command("why", "math.cbrt", "str")
     place = tmp_path / "rules_demo.py"

@@ -76,3 +76,17 @@ def test_names_that_cannot_be_are_refused(tmp_path, capsys):
     for expected in (0, 2):
         assert main(["new", NAME, "--for", "math", "--in", str(tmp_path)]) == expected
     assert "exists already" in capsys.readouterr().err
+
+
+def test_the_library_is_a_dependency_where_it_is_installed(tmp_path):
+    for library, expected in (
+        ("pytest", [f"pytest>={'.'.join(pytest.__version__.split('.')[:2])}"]),
+        ("importlib.metadata", []),
+        ("never_installed", []),
+    ):
+        name = f"rules_for_{library.partition('.')[0]}"
+        assert main(["new", name, "--for", library, "--in", str(tmp_path)]) == 0
+        text = (tmp_path / name / "pyproject.toml").read_text()
+        dependencies = tomllib.loads(text)["project"]["dependencies"]
+        assert dependencies[2:] == expected
+        assert ("# and never_installed" in text) == (library == "never_installed")

@@ -150,7 +150,7 @@ def test_folders_say_what_they_are():
 
 
 def test_no_import_stands_inside_a_function_of_the_engine():
-    allowed = {"demo", "_specialize.numba"}  # extras, which need not be installed
+    allowed = {"demo", "_specialize.numba", "__main__"}  # extras, which need not be installed
     allowed.add("_interface.code")  # what highlights code takes a while to import
     allowed |= {"distributed", "_interface.clusters"}  # an extra, too
     inside = []

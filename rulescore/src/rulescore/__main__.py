@@ -16,15 +16,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from rulescore._command.endings import plain_function
 from rulescore._command.examples import run_examples, shown_progress
 from rulescore._command.lookup import called
 from rulescore._command.scaffold import is_there, write_plugin
 from rulescore._command.survey import ending, missing, reasons
+from rulescore._command.tables import print_table
 from rulescore._errors import Fault, RuleError
 from rulescore._naming import name_of
 from rulescore._plugins.loading import plugins
@@ -33,8 +30,6 @@ from rulescore._table.resolution import find_rule
 from rulescore._table.table import rules_of
 from rulescore._why import unbound, why
 from rulescore.faults import an, counted, print_page
-
-_WIDTH = 160  # of a table that goes to a file
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -61,18 +56,15 @@ def main(arguments: list[str] | None = None) -> int:
     error.add_argument("code", nargs="?", help="such as RC001; without it all codes are listed")
     error.set_defaults(run=_error)
     given = parser.parse_args(arguments)
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_WIDTH, soft_wrap=True)
     try:
-        status: int = given.run(given, console)
+        status: int = given.run(given)
     except LookupError as error:
         print(error.args[0], file=sys.stderr)
         return 2
     return status
 
 
-def _list(given: argparse.Namespace, console: Console) -> int:
+def _list(given: argparse.Namespace) -> int:
     if given.missing:
         found = missing(given.missing)
         for name, reason in found.items():
@@ -93,14 +85,16 @@ def _list(given: argparse.Namespace, console: Console) -> int:
         return 1 if unexplained else 0
     for plugin in _chosen(given.plugin):
         rules = [rule for ruleset in plugin.rulesets for rule in ruleset.rules]
-        table = _table(f"{_title(plugin)}: {_count(rules, 'rule')}", "rule", "kind", "place")
-        for rule in sorted(rules, key=lambda rule: rule.signature):
-            table.add_row(*map(Text, (rule.signature, rule.kind, f"{rule.file}:{rule.line}")))
-        console.print(table)
+        lines = [
+            (rule.signature, rule.kind, f"{rule.file}:{rule.line}")
+            for rule in sorted(rules, key=lambda rule: rule.signature)
+        ]
+        title = f"{_title(plugin)}: {_count(rules, 'rule')}"
+        print_table(title, ("rule", "kind", "place"), lines)
     return 0
 
 
-def _why(given: argparse.Namespace, console: Console) -> int:
+def _why(given: argparse.Namespace) -> int:
     options: dict[str, Any] = {t.partition("=")[0]: None for t in given.types if "=" in t}
     types = [t for t in given.types if "=" not in t]
     f, xs = called(given.function, types)
@@ -110,12 +104,12 @@ def _why(given: argparse.Namespace, console: Console) -> int:
     call = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
     asked, (f, xs, options) = options, unbound(f, xs, options)
     known = why(f, *xs, **options)
-    table = _table(call, "", "rule", "kind", "plugin", "place")
-    for said, rule in known:
-        place = f"{rule.file}:{rule.line}"
-        table.add_row(*map(Text, (said, rule.signature, rule.kind, rule.plugin, place)))
+    lines = [
+        (said, rule.signature, rule.kind, rule.plugin, f"{rule.file}:{rule.line}")
+        for said, rule in known
+    ]
     if known:
-        console.print(table)
+        print_table(call, ("", "rule", "kind", "plugin", "place"), lines)
     if any(said == "answers" for said, _ in known):
         return 0
     reason = "" if known else reasons().get(name_of(f), "")
@@ -131,15 +125,16 @@ def _why(given: argparse.Namespace, console: Console) -> int:
     return 1
 
 
-def _check(given: argparse.Namespace, console: Console) -> int:
-    table = _table("", "plugin", "examples", "failed", "rules without an example", "constants")
+def _check(given: argparse.Namespace) -> int:
+    heads = "plugin", "examples", "failed", "rules without an example", "constants"
+    lines = []
     with shown_progress() as progress_of:
         chosen = _chosen(given.plugin)
         reports = [run_examples(plugin, progress_of(plugin)) for plugin in chosen]
     for report in reports:
         failed, gaps = len(report.failures), len(report.gaps)
         counts = (report.checked, failed, gaps, report.constants)
-        table.add_row(report.plugin, *map(str, counts))
+        lines.append((report.plugin, *map(str, counts)))
         for call, what in report.failures:
             print(f"failed: {call}: {what}")
         for rule in report.gaps:
@@ -147,11 +142,11 @@ def _check(given: argparse.Namespace, console: Console) -> int:
     for plugin in chosen:
         if plugin.waiting:
             print(f"not checked: {_title(plugin)}")
-    console.print(table)
+    print_table("", heads, lines)
     return 1 if any(report.failures for report in reports) else 0
 
 
-def _new(given: argparse.Namespace, console: Console) -> int:
+def _new(given: argparse.Namespace) -> int:
     for path in write_plugin(given.name, given.library, given.folder):
         print(path)
     if not is_there(given.library.partition(".")[0]):
@@ -160,7 +155,7 @@ def _new(given: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _error(given: argparse.Namespace, console: Console) -> int:
+def _error(given: argparse.Namespace) -> int:
     print_page(Fault, given.code)
     return 0
 
@@ -186,13 +181,6 @@ def _title(plugin: Plugin) -> str:
 
 def _count(things: list[Any], name: str) -> str:
     return counted(len(things), name)
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import html
 import math
 import pickle
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -39,6 +40,14 @@ def test_the_same_text_is_shown_everywhere(name, monkeypatch):
     assert "\x1b[" in colored
     plain = re.sub(r"\x1b\[[0-9;]*m", "", colored)
     assert [x.rstrip() for x in plain.splitlines()] == lines
+
+
+def test_it_is_plain_text_without_rich(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich", None)  # as where it is not installed
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    code = CODES["adjoint"]()
+    assert repr(code) == str(code)
+    assert code._repr_html_() is None
 
 
 def test_rich_prints_it_highlighted(capsys):

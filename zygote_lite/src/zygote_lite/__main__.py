@@ -16,9 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console  # it comes with plum, on which rulescore is built
-from rich.table import Table
-from rich.text import Text
 
 from rulescore.__main__ import main as errors_of_rules
 from rulescore.faults import code_in, print_page
@@ -125,8 +122,12 @@ def _function_and_names(target: str) -> tuple[Any, dict[str, Any]]:
 
 
 def _print_table(heads: tuple[str, ...], lines: list[Any]) -> None:
-    """Print lines as a table: in a terminal by rich, else as plain text."""
-    if sys.stdout.isatty():
+    """Print lines as a table: in a terminal by rich (`zygote_lite[rich]`), else as plain text."""
+    if sys.stdout.isatty() and importlib.util.find_spec("rich"):
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
         table = Table(*heads)
         for line in lines:
             table.add_row(*map(Text, line))

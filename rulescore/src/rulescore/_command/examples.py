@@ -1,5 +1,6 @@
 """Running the examples of a plugin: which rules fail, and which no example reaches."""
 
+import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,8 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rulescore._naming import name_of
 from rulescore._plugins.plugin import Plugin
@@ -77,11 +76,17 @@ def run_examples(plugin: Plugin, started: Callable[[Any], None] = lambda f: None
 
 @contextmanager
 def shown_progress() -> Iterator[Callable[[Plugin], Callable[[Any], None]]]:
-    """Show on stderr, where it is a terminal, which example is being checked.
+    """Show on stderr which example is being checked: in a terminal, where rich is installed.
 
     The body is given a function that makes `started` of `run_examples` for a plugin. What is shown
     is gone at the end.
     """
+    if importlib.util.find_spec("rich") is None:
+        yield lambda plugin: lambda f: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     now = TextColumn("{task.fields[now]}", markup=False)

@@ -1,5 +1,6 @@
 """`python -m rulescore new rules_mylib --for mylib`: a distribution of rules, whose tests pass."""
 
+import importlib.metadata
 import importlib.util
 import keyword
 import re
@@ -60,10 +61,24 @@ def is_there(name: str) -> bool:
 
 def _filled(text: str, name: str, library: str) -> str:
     package = library.partition(".")[0]
-    known = {"numpy", "rulescore"} | sys.stdlib_module_names
-    more = "" if package in known else f"  # and {package}, where it is on PyPI"
-    words = {"NAME": name, "LIBRARY": library, "PINS": _PINS, "MORE": more}
+    needed, note = [_PINS, "numpy>=2.0"], ""
+    if package not in {"numpy", "rulescore"} | sys.stdlib_module_names:
+        found = _requirement(package)
+        needed += [found] if found else []
+        note = "" if found else f"  # and {package}, where it is on PyPI"
+    listed = ", ".join(f'"{requirement}"' for requirement in needed)
+    words = {"NAME": name, "LIBRARY": library, "DEPENDENCIES": f"[{listed}]{note}"}
     return re.sub("@([A-Z]+)@", lambda found: words[found[1]], text)
+
+
+def _requirement(package: str) -> str | None:
+    """Return what brings a module, from its installed version on; None if that is not known."""
+    owners = {*importlib.metadata.packages_distributions().get(package, ())}
+    if len(owners) != 1:
+        return None
+    (owner,) = owners
+    major, *minor = importlib.metadata.version(owner).split(".")
+    return f"{owner}>={'.'.join([major, *minor[:1]])}"
 
 
 _FILES = {
@@ -78,7 +93,7 @@ version = "0.1.0"
 description = "Derivative rules for @LIBRARY@"
 readme = "README.md"
 requires-python = ">=3.11"
-dependencies = ["@PINS@", "numpy>=2.0"]@MORE@
+dependencies = @DEPENDENCIES@
 
 [project.optional-dependencies]
 tests = ["pytest>=8"]
@@ -159,7 +174,8 @@ from rulescore import plugins
 from rulescore.__main__ import main
 from rulescore.testing import check_rrule
 
-FOUND = [p for p in plugins(all_sections=True) if p.name == "@NAME@"]  # imports the library, too
+# all sections: the library is imported, too
+FOUND = [p for p in plugins(all_sections=True) if p.name == "@NAME@"]
 assert FOUND, 'rules are found once they are installed: pip install -e ".[tests]"'
 EXAMPLES = [example for ruleset in FOUND[0].rulesets for example in ruleset.examples]
 

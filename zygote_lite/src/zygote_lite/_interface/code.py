@@ -1,45 +1,55 @@
 """Code that is shown: a text, which is highlighted in a terminal and in a notebook."""
 
 import functools
+import importlib.util
 import io
 import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec
-
-from rich.console import Console  # it comes with plum, on which rulescore is built
 
 Asked = ParamSpec("Asked")
 _PRE = '<pre style="font-family: monospace; line-height: 1.4">{code}</pre>'
 
 
 class Code(str):
-    """Python as text. A notebook shows it as HTML; where it is echoed in a terminal, in colors."""
+    """Python as text. A notebook shows it as HTML; where it is echoed in a terminal, in colors.
+
+    The colors are rich's (`zygote_lite[rich]`): without it, this is plain text.
+    """
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        if not sys.stdout.isatty():
+        console = _console() if sys.stdout.isatty() else None
+        if console is None:
             return str(self)
-        console = _console()
         with console.capture() as captured:
             console.print(self.__rich__(), soft_wrap=True)
-        return captured.get().rstrip()
+        echoed: str = captured.get().rstrip()
+        return echoed
 
     def __rich__(self) -> Any:
         from rich.syntax import Syntax  # when code is shown: pygments takes a while
 
         return Syntax(str(self).rstrip(), "python", theme="friendly", background_color="default")
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         console = _console()
+        if console is None:
+            return None  # a notebook then shows the text
         console.print(self.__rich__(), soft_wrap=True)
-        return console.export_html(inline_styles=True, code_format=_PRE)
+        html: str = console.export_html(inline_styles=True, code_format=_PRE)
+        return html
 
     def __reduce__(self) -> Any:
         return Code, (str(self),)
 
 
-def _console() -> Console:
+def _console() -> Any:
+    if importlib.util.find_spec("rich") is None:
+        return None
+    from rich.console import Console
+
     return Console(
         file=io.StringIO(),
         force_terminal=True,

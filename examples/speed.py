@@ -1,4 +1,9 @@
-"""Draw the table of `docs/benchmarks.md`: `python -m website.speed docs/pictures/speed.png`."""
+"""The table of the benchmarks, drawn: value and gradient, beside the gradient by hand.
+
+    python examples/speed.py speed.png
+
+It reads `docs/benchmarks.md`, which says how the figures were measured.
+"""
 
 import re
 import sys
@@ -12,10 +17,9 @@ SHOWN = {"zygote_lite": "C0o", "compiled": "C2D", "autograd": "C1s", "torch": "C
 
 def multiples():
     """Return the workloads, and for each engine its multiples of the gradient by hand, or None."""
-    text = PAGE.read_text(encoding="utf-8")
     header, _, *rows = [
         [cell.strip() for cell in line.strip("| ").split("|")]
-        for line in re.findall(r"(?m)^\|.*\|$", text)
+        for line in re.findall(r"(?m)^\|.*\|$", PAGE.read_text(encoding="utf-8"))
     ]
     columns = {
         name: [None if cell == "-" else float(cell) for cell in column]
@@ -24,22 +28,23 @@ def multiples():
     return [row[0] for row in rows], columns
 
 
-def draw(path):
-    """Write the picture to `path`."""
+def main(path="speed.png"):
     names, columns = multiples()
-    figure = Figure(figsize=(8.5, 4.2), dpi=80, layout="constrained")
+    figure = Figure(figsize=(6, 4), dpi=120, layout="constrained")
     axes = figure.subplots()
     axes.axvline(1.0, color="gray", lw=1)
     for engine, style in SHOWN.items():
         found = [(x, i) for i, x in enumerate(columns[engine]) if x is not None]
+        print(f"{engine}: {min(found)[0]} to {max(found)[0]} times as long")
         axes.semilogx(*zip(*found, strict=True), style, label=engine, ms=6, alpha=0.8)
-    axes.set_yticks(range(len(names)), names, fontsize=8)
+    short = [", ".join(name.split(", ")[:2]) for name in names]
+    axes.set_yticks(range(len(names)), short, fontsize=8)
     axes.invert_yaxis()
     axes.grid(axis="x", alpha=0.3)
-    axes.set_xlabel("time of value and gradient, as a multiple of the gradient written by hand")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.12), ncol=len(SHOWN), frameon=False)
+    axes.set_xlabel("time, as a multiple of that by hand")
+    figure.legend(loc="outside upper center", ncols=len(SHOWN), frameon=False, handletextpad=0)
     figure.savefig(path, format="png")
 
 
 if __name__ == "__main__":
-    draw(sys.argv[1])
+    main(*sys.argv[1:])
