@@ -1,7 +1,9 @@
 """The advice of a refusal runs when it is pasted: then the rule that it declares answers."""
 
 import ctypes
+import io
 import json
+import operator
 import os
 import re
 import struct
@@ -13,7 +15,7 @@ import types
 import dask.array
 import numpy as np
 import pytest
-from scipy import interpolate, ndimage, signal, spatial
+from scipy import integrate, interpolate, ndimage, signal, spatial
 from scipy.sparse import csgraph
 
 from rulescore import RuleError, RuleSet
@@ -185,16 +187,39 @@ def test_what_is_found_by_no_name_gets_no_rule_to_paste():
     assert rule_to_paste(np.frompyfunc(lambda x: 2 * x, 1, 1), (0.5,), {}) is None
 
 
-def test_a_ufunc_of_a_python_function_is_named_by_its_local_variable_and_what_works_is_told():
+def test_a_ufunc_that_returns_objects_gets_what_is_differentiated():
     def loss(x, make=np.frompyfunc):
         doubled = make(lambda x: 2 * x, 1, 1)
         return np.sum(doubled(x))
 
-    with pytest.raises(NoRuleError, match=r"Use `np\.vectorize` of the Python") as refused:
+    told = r"Use `np\.vectorize` of the Python function, .* an array of objects \[ZL001\]$"
+    with pytest.raises(NoRuleError, match=told):
         grad(loss)(X)
-    assert "rule.scalar(doubled)(lambda x: ...)" in rule_in(refused.value)
     as_told = grad(loss)(X, lambda f, *counts: np.vectorize(f))
     assert np.array_equal(as_told, 2 * np.ones_like(X))
+
+
+def test_the_rule_for_a_local_variable_says_that_it_becomes_one_of_the_module():
+    program = (
+        "import ctypes, numpy as np\n"
+        "def loss(x):\n"
+        "    cos = ctypes.CDLL(None).cos\n"
+        "    cos.restype, cos.argtypes = ctypes.c_double, [ctypes.c_double]\n"
+        "    return cos(x)\n"
+    )
+    space = {"__name__": "__main__"}
+    exec(compile(program, "program.py", "exec"), space)
+    with pytest.raises(NoRuleError) as refused:
+        grad(space["loss"])(0.5)
+    rule = rule_in(refused.value)
+    assert rule.startswith("# `cos` is a variable of `loss`: first make it one of the module\n")
+    lines = program.splitlines()
+    as_told = "\n".join([lines[0], *map(str.strip, lines[2:4]), lines[1], lines[4]])
+    exec(f"{as_told}\n{re.sub('raise NotImpl.*', 'return -dy * np.sin(x),', rule)}", space)
+    try:
+        assert grad(space["loss"])(0.5) == -np.sin(0.5)
+    finally:
+        space["rule"].unregister()
 
 
 def test_annotations_to_paste_are_of_public_modules(monkeypatch):
@@ -390,7 +415,7 @@ def test_values_of_other_libraries_get_the_line_that_helps(library, line):
     data = of_library(library, DATA).Data(0.5)
     with pytest.raises(NoRuleError, match=rf"{line}.* \[ZL001\]$"):
         gradient(lambda d: float.as_integer_ratio(d.x)[0], data)
-    told = rf":\d+: operator\.mul has no rule, and a gradient passes through it: [^;]*{line}[^;]*"
+    told = rf":\d+: `\*` of \(ndarray, Data\) has no rule, and a gradient .*: [^;]*{line}[^;]*"
     for _ in range(3):
         with pytest.raises(NoRuleError, match=told + r" \[ZL006\]$"):
             gradient(lambda x: np.sum(x * data), X)
@@ -522,3 +547,92 @@ def test_another_program_is_refused_in_one_line(how):
 def test_the_value_in_place_of_the_function_is_named():
     with pytest.raises(TypeError, match=r"float \(9\.0\) .*: give the function and not its value"):
         grad((lambda x: x**2)(3.0))(3.0)
+
+
+def table_of(rows, scale=1.0, *, flip=False):
+    return sum(float(str(row)) for row in rows) * scale
+
+
+@pytest.fixture
+def rule_of_table():
+    rule = RuleSet("mine")
+
+    @rule(table_of)
+    def _(rows: tuple, scale=1.0):
+        return table_of(rows, scale), lambda dy: ((dy * scale,) * len(rows),)
+
+    rule.register()
+    yield
+    rule.unregister()
+
+
+NEAR = {
+    "list": (
+        lambda x: table_of([x, x]),
+        r"\(list\) has a rule, .* takes tuple as .* is a list:",
+        40,
+    ),
+    "option": (lambda x: table_of((x,), flip=True), r"\(tuple, flip=bool\) .* not take `flip`:", 3),
+    "by keyword": (lambda x: table_of([x], scale=1.0), r"\(list, scale=float\) .* is a list:", 40),
+}
+
+
+@pytest.mark.usefixtures("rule_of_table")
+@pytest.mark.parametrize("name", NEAR)
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_rule_that_almost_fits_a_function_in_python_is_named_with_the_call(verb, name):
+    f, told, code = NEAR[name]
+    assert grad(lambda x: table_of((x, x), 2.0))(3.0) == 4.0
+    place = f"{re.escape(__file__)}:{f.__code__.co_firstlineno}: "
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=rf"^{place}.*table_of of {told}.*\[ZL{code:03d}\]$"):
+            VERBS[verb](f, 2.0)
+
+
+def test_a_function_of_the_users_that_fails_inside_a_librarys_is_what_is_told_of():
+    inner = lambda t, x: float(str(x)) * t
+    with pytest.raises(NoRuleError, match=r":\d+: float of \(str\) makes numbers .*\[ZL007\]$"):
+        grad(lambda x: integrate.quad(lambda t: inner(t, x), 0.0, 1.0, complex_func=False)[0])(2.0)
+
+
+SERIES = """
+class OpsMixin:
+    def __mul__(self, other):
+        return self._arith(other)
+
+    def _arith(self, other):
+        return float.as_integer_ratio(self.x * other)
+
+class GUFunc:
+    __name__ = "summed"
+
+    def __call__(self, x):
+        return float.as_integer_ratio(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("f", "told"),
+    [
+        (lambda series, x: (series.compiled or abs)(x), r"\S*summed has no rule"),
+        (lambda series, x: series * x, r"`\*` of \(OpsMixin, float\)"),
+        (lambda series, x: operator.imul(series, x), r"`\*=` of \(OpsMixin, float\)"),
+        (lambda series, x: np.load(written(x)), r"numpy\.load reads what a BytesIO was given"),
+    ],
+)
+def test_the_operator_or_the_function_that_the_user_wrote_comes_first(f, told):
+    path = "/usr/lib/site-packages/some/core/arraylike.py"
+    space = {"__name__": "some.core.arraylike"}
+    exec(compile(SERIES, path, "exec"), space)
+    series = space["OpsMixin"]()
+    series.x, series.compiled = 2.0, space["GUFunc"]()
+    place = f"{re.escape(__file__)}:{f.__code__.co_firstlineno}: "
+    with pytest.raises(NoRuleError, match=f"^{place}{told}"):
+        grad(lambda x: f(series, x))(0.5)
+
+
+def written(x):
+    stream = io.BytesIO()
+    np.save(stream, np.array([x]))
+    stream.seek(0)
+    return stream

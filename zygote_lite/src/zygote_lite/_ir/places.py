@@ -11,6 +11,7 @@ import numpy as np
 
 import rulescore
 from zygote_lite import errors
+from zygote_lite._ir.operators import IN_PLACE, OF_FUNCTION
 
 NOT_BY_NAME = "; cloudpickle pickles it"
 """What stands in the name of a function that pickle does not find by its name."""
@@ -18,7 +19,8 @@ NOT_BY_NAME = "; cloudpickle pickles it"
 
 def name_of(f: Any) -> str:
     """Return the name of a function as the user knows it."""
-    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", type(f).__qualname__)
+    own = type(f).__qualname__.rpartition("<locals>.")[2]  # a class of ctypes is made for its types
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", own)
     name = str(name).replace(NOT_BY_NAME, "")
     module = getattr(f, "__module__", None)
     if module is None and hasattr(f, "__objclass__"):
@@ -111,12 +113,14 @@ def users_globals() -> dict[str, Any]:
     return {} if frame is None else frame.f_globals
 
 
-def users_locals() -> dict[str, Any]:
-    """Return the variables of the user's function that is being recorded, as it names them."""
+def users_locals() -> tuple[str, dict[str, Any]]:
+    """Return the name of the user's function that is being recorded, and its variables."""
     frame = _users_frame()
     above = {} if frame is None else frame.f_back.f_locals  # those of `run_as_called`
-    names = getattr(getattr(above.get("f"), "__code__", None), "co_varnames", ())
-    return {name: frame.f_locals[name] for name in names if name in frame.f_locals}
+    f = above.get("f")
+    names = getattr(getattr(f, "__code__", None), "co_varnames", ())
+    given = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
+    return getattr(f, "__name__", ""), given
 
 
 def _users_frame() -> Any:
@@ -140,20 +144,44 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
     Arguments:
         frames: those of the running code, the innermost first; by default those of this call.
     """
-    names = []
+    names, called = [], None
     for frame in _frames() if frames is None else frames:
         path = frame.f_code.co_filename
-        if is_installed(path) and not _is_ours(frame):
+        if path.startswith(ENGINE):
+            called = frame
+        elif is_installed(path) and not _is_ours(frame):
             names.append(_public_name(frame))
         elif not _is_ours(frame) and not is_library(path):
             break
     else:
         return None
+    place = f"{path}:{frame.f_lineno}"
+    f, xs = (None, ()) if called is None else map(called.f_locals.get, ("f", "xs"))
+    written = call_as_written(f, xs if isinstance(xs, tuple) else ())
     if not names:
-        return None
+        return None if written is None or written[1] == "operator" else (place, *written)
     known = [(module, name) for is_public, module, name in names if is_public]
     module, name = known[-1] if known else names[-1][1:]
-    return f"{path}:{frame.f_lineno}", f"{module}.{name}", module
+    if written is not None:
+        return place, written[0], module
+    is_named = not isinstance(f, _DEFINED_BY_NAME) and isinstance(getattr(f, "__name__", None), str)
+    return place, name_of(f) if is_named else f"{module}.{name}", module  # a compiler's, say
+
+
+_DEFINED_BY_NAME = types.FunctionType | types.BuiltinFunctionType | types.MethodType | type
+
+
+def call_as_written(f: Any, xs: tuple[Any, ...]) -> tuple[str, str] | None:
+    """Return the name and the module of an operator, or of a function of NumPy or Python.
+
+    `None` for other functions.
+    """
+    of = OF_FUNCTION.get(f) or IN_PLACE.get(f) if isinstance(f, types.BuiltinFunctionType) else None
+    if of is not None:
+        given = ", ".join(type(x).__name__ for x in xs)
+        return f"`{of.symbol.strip()}{'=' if f in IN_PLACE else ''}` of ({given})", "operator"
+    path = f.__code__.co_filename if isinstance(f, types.FunctionType) else ENGINE
+    return (name_of(f), f.__module__) if is_library(path) and not path.startswith(ENGINE) else None
 
 
 def place_in(frames: Iterable[Any]) -> str | None:
@@ -166,8 +194,8 @@ def place_in(frames: Iterable[Any]) -> str | None:
 
 
 def _frames() -> Iterator[Any]:
-    """Yield the frames of the running code, from the innermost one of the user's code on."""
-    frame = _users_frame()
+    """Yield the frames of the running code, the innermost first."""
+    frame: Any = sys._getframe(1)
     while frame is not None:
         yield frame
         frame = frame.f_back

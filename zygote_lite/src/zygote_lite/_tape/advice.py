@@ -73,6 +73,8 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
     f = None if call is None else call[0]
     if isinstance(f, np.ufunc) and f.__name__.endswith(_OF_FROMPYFUNC):
         told += ". Use `np.vectorize` of the Python function, which is differentiated"
+        if call is not None and any(isinstance(x, np.ndarray) for x in call[1]):
+            return Fault.NO_RULE(f"{told}: a result of this ufunc is an array of objects")
     if not returns or (call is not None and _changes_arguments(call[0])):
         return Fault.NO_RULE(
             f"{told}. It changes what it is given, and a rule is for what a function returns: "
@@ -183,11 +185,12 @@ def near_miss(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], is_of_keyword: b
     count = len(xs)
     names, xs, kws = _with_options_by_position(f, xs, kws)
     for _, rule in why(f, *xs):
-        if len(rule.types) != len(xs) or rule.kind == "instance":
+        of_options = names[len(rule.types) :]  # that were given by position
+        if len(rule.types) > len(xs) or rule.kind == "instance":
             continue
-        if rule.options is not None and not rule.options >= kws.keys():
+        if of_options if rule.options is None else not rule.options >= {*kws, *of_options}:
             continue
-        missed = [i for i, (t, x) in enumerate(zip(rule.types, xs, strict=True)) if not _is(x, t)]
+        missed = [i for i, (t, x) in enumerate(zip(rule.types, xs, strict=False)) if not _is(x, t)]
         if len(missed) == 1 and missed[0] >= count * is_of_keyword:
             (i,) = missed
             due = rule.signature.partition("(")[2].removesuffix(")").split(", ")[i]
@@ -249,10 +252,14 @@ def _import_of(f: Any) -> tuple[str, str] | None:
     space = users_globals()  # of the user's own: a global variable, or a local one
     name = _name_in(space, f)
     if name is None:
-        name = _name_in(users_locals(), f)
-        return None if name is None else ("", name)
+        function, variables = users_locals()
+        name = _name_in(variables, f)
+        return None if name is None else (_OF_LOCAL.format(name=name, function=function), name)
     module = str(space.get("__name__", "__main__"))
     return "" if module == "__main__" else f"from {module} import {name}", name
+
+
+_OF_LOCAL = "# `{name}` is a variable of `{function}`: first make it one of the module"
 
 
 def _name_in(space: dict[str, Any], f: Any) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, home_of, provider_of, reason_of
-from rulescore.faults import an
+from rulescore.faults import an, code_in
 from rulescore.watching import contents, have_changed
 from zygote_lite._activity.activity import is_active_text, is_text, text_pullback
 from zygote_lite._activity.marks import mark_active
@@ -30,13 +30,16 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.registry import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state
+from zygote_lite._ir.compile import run_as_called
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._ir.places import (
     ENGINE,
+    call_as_written,
     called_by_user,
     is_installed,
     is_library,
     name_of,
+    place_in,
     place_of,
     where,
 )
@@ -50,7 +53,7 @@ from zygote_lite._tape.advice import (
 )
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.holders import instead_of
-from zygote_lite.errors import DifferentiationError, Fault
+from zygote_lite.errors import DifferentiationError, Fault, NoRuleError
 
 
 def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> ValueAndPullback:
@@ -104,8 +107,9 @@ def refusal(
         return read_refusal(f, xs)
     if type(f).__module__ == "_json":  # all that Python's own readers of JSON end in
         return text_refusal(json.loads, xs[:1])
-    named = [f"{name}={_type_meant(x).__name__}" for name, x in (kws or {}).items()]
-    given = ", ".join([*(_type_meant(x).__name__ for x in xs), *named])
+    given = _given(xs, kws or {})
+    of = call_as_written(f, xs)
+    told = of[0] if of is not None and of[1] == "operator" else f"{name_of(f)} of ({given})"
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
         return text_refusal(f, xs)
     for x in (*xs, *(kws or {}).values(), f):
@@ -113,8 +117,8 @@ def refusal(
         instead = instead_of(x)
         if instead is not None and x is not array.array:
             return Fault.HOLDER(
-                f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
-                f"it: {an(kind.__name__)} carries no gradient; pass {instead}"
+                f"{where()}: {told} has no rule, and a gradient passes through it: "
+                f"{an(kind.__name__)} carries no gradient; pass {instead}"
             )
     of_python = call_by_user()
     made = next((x for x in of_python[1][:1] if isinstance(x, type)), None) if of_python else None
@@ -124,7 +128,7 @@ def refusal(
             "floats or arrays in its place"
         )
     outside = called_by_user()
-    place, name, module = outside or (where(), name_of(f), "")
+    place, name, module = outside or (where(), name_of(f) if of is None else of[0], "")
     called = call_by_user() if outside else (f, xs, kws or {})
     if called is not None and "<locals>" in name:  # of a decorator
         name = name_of(called[0])
@@ -142,8 +146,8 @@ def refusal(
     almost = near_miss(f, xs, kws or {}, is_of_keyword) if known else None
     if options and almost is None:
         return Fault.OPTION(
-            f"{where()}: {name_of(f)} of ({given}) has no rule that takes {' and '.join(options)}, "
-            f"and a gradient passes through it; {_advice_on_options(f, kws or {})}"
+            f"{where()}: {told} has no rule that takes {' and '.join(options)}, and a gradient "
+            f"passes through it; {_advice_on_options(f, kws or {})}"
         )
     why = reason_of(name)
     if why is not None:
@@ -155,15 +159,14 @@ def refusal(
         )
     if outside is not None:
         return what_to_do(
-            f"{place}: {name} has no rule, and a gradient passes through it: it calls {name_of(f)} "
-            f"of ({given}) at {where()}, which has no rule and no Python source",
+            f"{place}: {name} has no rule, and a gradient passes through it: it calls {told} "
+            f"at {where()}, which has no rule and no Python source",
             module,
             called,
         )
     if almost is not None:
         return Fault.OTHER_TYPES(
-            f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through it; "
-            f"{almost}"
+            f"{where()}: {told} has no rule, and a gradient passes through it; {almost}"
         )
     if f is array.array:
         return Fault.HOLDER(
@@ -171,12 +174,17 @@ def refusal(
             "theirs: use a list, or `np.array(...)`"
         )
     return what_to_do(
-        f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
-        "passes through it",
+        f"{where()}: {told} has no rule and no Python source, and a gradient passes through it",
         home,
         (f, xs, kws or {}),
         returns,
     )
+
+
+def _given(xs: tuple[Any, ...], kws: dict[str, Any]) -> str:
+    """Return the types of the arguments of a call, as messages show them."""
+    named = [f"{name}={_type_meant(x).__name__}" for name, x in kws.items()]
+    return ", ".join([*(_type_meant(x).__name__ for x in xs), *named])
 
 
 def _type_meant(x: Any) -> type:
@@ -185,8 +193,9 @@ def _type_meant(x: Any) -> type:
 
 def read_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
     """Return the error for a function that reads a stream to which active values were written."""
+    place, name, _ = called_by_user() or (where(), name_of(f), "")
     return Fault.TEXT(
-        f"{where()}: {name_of(f)} reads what {an(type(xs[0]).__name__)} was given, which depends "
+        f"{place}: {name} reads what {an(type(xs[0]).__name__)} was given, which depends "
         "on what is differentiated, and no gradient passes through a text: use the numbers that it "
         "was made of"
     )
@@ -231,25 +240,65 @@ def complete_message(
     place, _, told = str(error).partition(": ")
     path = place.rpartition(":")[0]
     text, outside = str(error), None
+    frames = [frame for frame, _ in traceback.walk_tb(found)][::-1]
     if is_installed(path) or is_library(path):
-        frames = [frame for frame, _ in traceback.walk_tb(found)]
-        outside = called_by_user(reversed(frames))
+        outside = called_by_user(frames)
         if outside is not None:
             text = _told_inside(outside, place, told)
     hint = hint_on_library(operands, found)
-    if "make a function of arrays of it" in told:
+    if "make a function of arrays of it" in told or "JAX would round" in told:
         hint = None  # which is what helps
     if hint is not None and told.startswith(hint):  # all that there is to say
-        text = f"{outside[0] if outside else place}: {told}"
+        through = f"{outside[0]}: a gradient passes through {outside[1]}" if outside else place
+        text = f"{through}: {told}"
     elif hint is not None and hint not in text:  # which is better than a rule to paste
-        without = text.removesuffix(f"[{error.code}]").partition(OR_DECLARE)[0].rstrip()
+        without = _without_rule_to_paste(text)
         if outside is not None:  # what it is that the library does inside is nobody's concern
             without = f"{outside[0]}: a gradient passes through {outside[1]}"
         text = f"{without}; {hint} [{error.code}]"
+    almost = _rule_passed_over(frames)
+    if almost is not None:
+        fault, told = almost
+        code = fault.code if isinstance(error, NoRuleError) else error.code
+        without = _without_rule_to_paste(text)
+        text = f"{told}. Its source is differentiated, and that fails: {without} [{code}]"
     if text != str(error):
         error.args = (text,)
         if isinstance(error, SyntaxError):
             error.msg = text
+
+
+def _without_rule_to_paste(text: str) -> str:
+    return text.removesuffix(f"[{code_in(text)}]").partition(OR_DECLARE)[0].rstrip()
+
+
+def _rule_passed_over(frames: list[Any]) -> tuple[Fault, str] | None:
+    """Return which rule almost fits a Python function that is being recorded, and why not.
+
+    Its kind of error comes before it.
+
+    Arguments:
+        frames: those of the running code, the innermost first.
+    """
+    is_of_user = False
+    for frame in frames:
+        if frame.f_code is not run_as_called.__code__:
+            continue
+        f, xs, kws = map(frame.f_locals.get, ("f", "xs", "kws"))
+        path = f.__code__.co_filename
+        is_apart = is_installed(path) or is_library(path)
+        if is_apart and is_of_user:
+            return None  # it calls a function of the user's, which is what fails
+        is_of_user = not is_apart
+        options = _options_without_rule(f, xs, kws)
+        fault, almost = Fault.OTHER_TYPES, near_miss(f, xs, kws, bool(options))
+        if options and almost is None:
+            names = " and ".join(options)
+            fault, almost = Fault.OPTION, f"it does not take {names}: leave it out, or declare one"
+        if almost is not None:
+            place = place_in([above for above, _ in traceback.walk_stack(frame)])
+            return fault, f"{place}: {name_of(f)} of ({_given(xs, kws)}) has a rule, but {almost}"
+    return None
 
 
 def text_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
