@@ -28,6 +28,7 @@ from statistics import median
 
 import pytest
 
+import rules_base
 import rules_nnlib
 import rulescore
 import rulescore.batching
@@ -38,6 +39,7 @@ import zygote_lite.distributed
 import zygote_lite.interop
 import zygote_lite.optimizers
 import zygote_lite.testing
+import zygote_lite.value
 from rulescore import RuleSet
 from website.cases import case_page
 from website.links import ABSOLUTE, outside_code, place_of
@@ -300,10 +302,12 @@ def test_each_line_of_the_table_of_constructs_leads_to_its_case():
         (zygote_lite.testing, "modules"),
         (zygote_lite.distributed, "modules"),
         (zygote_lite.interop, "modules"),
+        (zygote_lite.value, "modules"),
         (rulescore.interop, "modules"),
         (rulescore.batching, "modules"),
         (rulescore.testing, "functions"),
         (rules_nnlib, "activations"),
+        (rules_base, "modules"),
     ],
     ids=lambda given: getattr(given, "__name__", given),
 )
@@ -316,8 +320,7 @@ def test_every_public_function_has_arguments_and_an_example(package, page):
         entries = re.findall(rf"(?m)^::: [\w.]+\.{name}\n\n(```python)?", text)
         assert {*entries} == {"```python"}, f"{name} has no example"
         found = getattr(package, name)
-        is_formula = package is rules_nnlib
-        if inspect.isfunction(found) and inspect.signature(found).parameters and not is_formula:
+        if inspect.isfunction(found) and inspect.signature(found).parameters:
             assert "Arguments:\n" in found.__doc__, f"the arguments of {name} are not explained"
             assert re.search("[Rr]aise|error|refuse", found.__doc__) or name in RAISES_NOTHING, name
 

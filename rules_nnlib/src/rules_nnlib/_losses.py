@@ -15,14 +15,32 @@ from rules_nnlib._softmax import logsoftmax
 
 
 def mse(y_pred, y, *, agg=np.mean):
-    """Return the mean squared error, agg((y_pred - y)²)."""
+    """Return the mean squared error, agg((y_pred - y)²).
+
+    Arguments:
+        y_pred: the prediction, a real number or array.
+        y: the target, of the shape of `y_pred`; one of them may be a number.
+        agg: `np.mean`, `np.sum`, or `None`, which keeps the loss of each entry.
+
+    Raises `ValueError` for other shapes or another `agg`, `TypeError` for complex numbers.
+    (Flux's `mse`.)
+    """
     p, t = pair(y_pred, y)
     error = p - t
     return plain(aggregate(error * error, agg), y_pred, y)
 
 
 def mae(y_pred, y, *, agg=np.mean):
-    """Return the mean absolute error, agg(|y_pred - y|)."""
+    """Return the mean absolute error, agg(|y_pred - y|).
+
+    Arguments:
+        y_pred: the prediction, a real number or array.
+        y: the target, of the shape of `y_pred`; one of them may be a number.
+        agg: `np.mean`, `np.sum`, or `None`, which keeps the loss of each entry.
+
+    Raises `ValueError` for other shapes or another `agg`, `TypeError` for complex numbers.
+    (Flux's `mae`.)
+    """
     p, t = pair(y_pred, y)
     return plain(aggregate(abs(p - t), agg), y_pred, y)
 
@@ -31,7 +49,13 @@ def huber_loss(y_pred, y, *, agg=np.mean, delta=1.0):
     """Return the mean of error² / 2 where |error| <= delta, else delta * (|error| - delta / 2).
 
     Arguments:
-        delta: where the parabola becomes a line, > 0; an option without gradient.
+        y_pred: the prediction, a real number or array.
+        y: the target, of the shape of `y_pred`; one of them may be a number.
+        agg: `np.mean`, `np.sum`, or `None`, which keeps the loss of each entry.
+        delta: where the parabola becomes a line, a number > 0; an option without gradient.
+
+    Raises `ValueError` for other shapes or another `agg`, `TypeError` for complex numbers.
+    (Huber, 1964.)
     """
     p, t = pair(y_pred, y)
     size = abs(p - t)
@@ -40,7 +64,16 @@ def huber_loss(y_pred, y, *, agg=np.mean, delta=1.0):
 
 
 def hinge_loss(y_pred, y, *, agg=np.mean):
-    """Return agg(max(0, 1 - y_pred * y)), the max-margin loss, for targets of -1 and 1."""
+    """Return agg(max(0, 1 - y_pred * y)), the max-margin loss, for targets of -1 and 1.
+
+    Arguments:
+        y_pred: the prediction, a real number or array.
+        y: the target, of the shape of `y_pred`; one of them may be a number.
+        agg: `np.mean`, `np.sum`, or `None`, which keeps the loss of each entry.
+
+    Raises `ValueError` for other shapes or another `agg`, `TypeError` for complex numbers.
+    (Flux's `hinge_loss`.)
+    """
     p, t = pair(y_pred, y)
     return plain(aggregate(np.maximum(1 - p * t, 0.0), agg), y_pred, y)
 
@@ -49,11 +82,14 @@ def cross_entropy(y_pred, y, *, axis=-1, agg=np.mean, eps=None):
     """Return agg(-sum(y * log(y_pred + eps))), the sum over the classes along `axis`.
 
     Arguments:
-        y_pred: probabilities that add up to 1 along `axis`, such as a `softmax`.
-        y: the target's probabilities, such as one-hot vectors.
+        y_pred: a real array of probabilities that add up to 1 along `axis`, such as a `softmax`.
+        y: the target's probabilities, such as one-hot vectors, of the shape of `y_pred`.
+        axis: that of the classes.
+        agg: `np.mean`, `np.sum`, or `None`, which keeps the loss of each example.
         eps: keeps the logarithm finite; `None` is the machine epsilon of `y_pred`.
 
-    Prefer `logit_cross_entropy`, which is exact.
+    Raises `ValueError` for other shapes or another `agg`, `TypeError` for complex numbers.
+    Prefer `logit_cross_entropy`, which is exact. (Flux's `crossentropy`.)
     """
     p, t = pair(y_pred, y)
     entropy = -np.sum(xlogy(t, p + epsilon(p, eps)), axis=axis)
@@ -64,8 +100,13 @@ def logit_cross_entropy(y_pred, y, *, axis=-1, agg=np.mean):
     """Return agg(-sum(y * logsoftmax(y_pred))), the sum over the classes along `axis`.
 
     Arguments:
-        y_pred: logits, that is, unnormalized logarithms of probabilities.
-        y: the target's probabilities, such as one-hot vectors.
+        y_pred: a real array of logits, that is, unnormalized logarithms of probabilities.
+        y: the target's probabilities, such as one-hot vectors, of the shape of `y_pred`.
+        axis: that of the classes.
+        agg: `np.mean`, `np.sum`, or `None`, which keeps the loss of each example.
+
+    Raises `ValueError` for other shapes or another `agg`, `TypeError` for complex numbers.
+    (Flux's `logitcrossentropy`.)
     """
     p, t = pair(y_pred, y)
     logs = logsoftmax(p, axis)
@@ -78,11 +119,13 @@ def binary_cross_entropy(y_pred, y, *, agg=np.mean, eps=None):
     """Return agg(-y * log(y_pred + eps) - (1 - y) * log(1 - y_pred + eps)).
 
     Arguments:
-        y_pred: probabilities of the one class, such as a `sigmoid`.
-        y: the target's probabilities, between 0 and 1.
+        y_pred: probabilities of the one class, such as a `sigmoid`: a real number or array.
+        y: the target's probabilities, between 0 and 1, of the shape of `y_pred`.
+        agg: `np.mean`, `np.sum`, or `None`, which keeps the loss of each entry.
         eps: keeps the logarithms finite; `None` is the machine epsilon of `y_pred`.
 
-    Prefer `logit_binary_cross_entropy`, which is exact.
+    Raises `ValueError` for other shapes or another `agg`, `TypeError` for complex numbers.
+    Prefer `logit_binary_cross_entropy`, which is exact. (Flux's `binarycrossentropy`.)
     """
     p, t = pair(y_pred, y)
     e = epsilon(p, eps)
@@ -93,8 +136,12 @@ def logit_binary_cross_entropy(y_pred, y, *, agg=np.mean):
     """Return agg(softplus(y_pred) - y * y_pred), the binary cross entropy of sigmoid(y_pred).
 
     Arguments:
-        y_pred: logits.
-        y: the target's probabilities, between 0 and 1.
+        y_pred: logits, a real number or array.
+        y: the target's probabilities, between 0 and 1, of the shape of `y_pred`.
+        agg: `np.mean`, `np.sum`, or `None`, which keeps the loss of each entry.
+
+    Raises `ValueError` for other shapes or another `agg`, `TypeError` for complex numbers.
+    (Flux's `logitbinarycrossentropy`.)
     """
     p, t = pair(y_pred, y)
     losses = np.maximum(p, 0.0) - p * t + np.log1p(np.exp(-abs(p)))

@@ -12,6 +12,8 @@ def softmax(x, axis=-1):
         x: a real array; the result has its shape and precision.
         axis: an axis, a tuple of axes, or `None` for all. NNlib's `dims`; the default is the
             last one, where NumPy code has its classes.
+
+    Raises `TypeError` for complex numbers.
     """
     a = real(x)
     e = np.exp(a - largest(a, axis))
@@ -19,7 +21,14 @@ def softmax(x, axis=-1):
 
 
 def logsoftmax(x, axis=-1):
-    """Return log(softmax(x, axis)), with no digit lost where softmax underflows."""
+    """Return log(softmax(x, axis)), with no digit lost where softmax underflows.
+
+    Arguments:
+        x: a real array; the result has its shape and precision.
+        axis: an axis, a tuple of axes, or `None` for all.
+
+    Raises `TypeError` for complex numbers.
+    """
     a = real(x)
     a = a - largest(a, axis)
     with np.errstate(divide="ignore"):  # the logarithm of an empty sum
@@ -30,9 +39,11 @@ def logsumexp(x, axis=None, keepdims=False):
     """Return log(sum(exp(x))) over `axis`, a smooth maximum.
 
     Arguments:
-        x: a real array; no entries, or -inf alone, give -inf.
+        x: a real array; the result has its precision. No entries, or -inf alone, give -inf.
         axis: an axis, a tuple of axes, or `None` for all, the default as in NNlib and SciPy.
         keepdims: whether the axes summed over stay, with length 1.
+
+    Raises `TypeError` for complex numbers.
     """
     a = real(x)
     peak = largest(a, axis)

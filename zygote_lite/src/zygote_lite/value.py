@@ -156,7 +156,11 @@ class Value:
 
 
 def value(data: Any) -> Value:
-    """Put a number at the start of a tape; raises `TypeError` where it is not a number."""
+    """Put a number at the start of a tape.
+
+    Arguments:
+        data: the number, Python's or NumPy's. Raises `TypeError` for anything else.
+    """
     _check_number(data, "the data of a Value")
     return Value(data)
 
@@ -172,8 +176,13 @@ def __getattr__(name: str) -> Callable[..., Value]:
 def buildgraph(root: Value) -> tuple[list[Value], list[int]]:
     """Return the values that `root` was made from, each after its own, and their depths.
 
+    Arguments:
+        root: a `Value`. Raises `TypeError` for a plain number.
+
     `root` itself comes last, at depth 1; the depth of another is that of the longest way to it.
     """
+    if not isinstance(root, Value):
+        raise TypeError(f"{root!r} is no Value: it remembers nothing that it was made from")
     nodes: list[Value] = []
     depth = {id(root): 1}
     entered: set[int] = set()
@@ -195,11 +204,12 @@ def buildgraph(root: Value) -> tuple[list[Value], list[int]]:
 def backward(root: Value) -> None:
     """Give every value that `root` was made from its gradient.
 
+    Arguments:
+        root: the `Value` to differentiate.
+
     Given values add up their gradients over several calls, until `zerograd`; for the others
     the last call counts. Raises `TypeError` where `root` is a plain number.
     """
-    if not isinstance(root, Value):
-        raise TypeError(f"{root!r} is no Value: it remembers nothing that it was made from")
     nodes, _ = buildgraph(root)
     for node in nodes:
         if node.prev:
@@ -210,13 +220,21 @@ def backward(root: Value) -> None:
 
 
 def zerograd(root: Value) -> None:
-    """Set the gradient of `root`, and of all that it was made from, to zero."""
+    """Set the gradient of `root`, and of all that it was made from, to zero.
+
+    Arguments:
+        root: a `Value`. Raises `TypeError` for a plain number.
+    """
     for node in buildgraph(root)[0]:
         node.grad = 0.0
 
 
 def printgraph(nodes: list[Value], depth: list[int], file: TextIO | None = None) -> None:
     """Print what `buildgraph` returned as a tree, the last value at the top.
+
+    Arguments:
+        nodes, depth: what `buildgraph` returned; lists of other lengths raise `ValueError`.
+        file: where it is printed; without it, on the standard output.
 
     A value used several times stands at each use; what it was made from is drawn below the
     deepest of them, and the others end in dots.
