@@ -5,6 +5,7 @@ import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import NoRuleError, export_adjoint, hessian, jvp, testing, value_and_grad
+from zygote_lite._activity import walk
 
 pd = pytest.importorskip("pandas")
 
@@ -149,23 +150,54 @@ def test_objects_in_tables_are_asked_by_the_tape():
     assert testing.why_recorded(f, 0.7)
 
 
-@pytest.mark.xfail(
-    raises=NoRuleError,
-    reason="beside many imported libraries, a look-up in a table is refused once an array is "
-    "written that a table may share: a search for it gives up",
-)
-@pytest.mark.parametrize("copy", [True, False])
-def test_memory_that_a_table_shares_with_what_is_written(copy):
-    def f(x, data):
-        x[0] = x[1] * 2.0
-        return np.sum(x * data["a"].to_numpy())
+@pytest.fixture
+def in_doubt(monkeypatch):
+    """As beside many imported libraries: searches through all that code names give up."""
+    monkeypatch.setattr(walk, "LIMIT", 50)
+    monkeypatch.setattr(walk, "LIMIT_BY_NAME", 100)
 
+
+def written(x, take):
+    x[0] = x[1] * 2.0
+    return np.sum(x) * take()
+
+
+TAKEN = {
+    "to_numpy": lambda data: np.sum(data["a"].to_numpy()),
+    "sum": lambda data: data["a"].sum(),
+    "iloc": lambda data: data.iloc[0, 0],
+    "float": lambda data: float(data["a"].iloc[0]),
+}
+
+
+@pytest.mark.parametrize("take", TAKEN.values(), ids=TAKEN)
+def test_a_table_beside_an_array_that_is_written(take):
+    data = pd.DataFrame({"a": BASE.copy()})
+    for _ in range(4):
+        y, d = value_and_grad(written)(BASE.copy(), lambda: take(data))
+        want = take(data)
+        assert y == 9.0 * want
+        np.testing.assert_allclose(d, [0.0, 3.0 * want, want])
+
+
+def test_a_table_beside_an_array_that_is_written_where_a_search_gives_up(in_doubt):
+    test_a_table_beside_an_array_that_is_written(TAKEN["to_numpy"])
+
+
+@pytest.fixture
+def without_doubt(monkeypatch):
+    """As beside few imported libraries: what code names is searched to the end."""
+    monkeypatch.setattr(walk, "LIMIT_BY_NAME", 2_000_000)
+
+
+@pytest.mark.parametrize("take", TAKEN.values(), ids=TAKEN)
+def test_memory_that_a_table_shares_with_what_is_written(take, without_doubt):
+    """What is taken of it depends on what was written: its memory is in fields of C."""
     for _ in range(4):
         x = BASE.copy()
-        data = pd.DataFrame({"a": x}, copy=copy)
-        y, _ = value_and_grad(f)(x, data)
-        x = BASE.copy()
-        assert y == f(x, pd.DataFrame({"a": x}, copy=copy))
+        data = pd.DataFrame({"a": x}, copy=False)
+        with pytest.raises(NoRuleError, match="data of pandas carries no gradient"):
+            value_and_grad(written)(x, lambda: take(data))
 
 
 def test_tables_that_are_returned_or_changed_inside():

@@ -3,6 +3,8 @@
 To find out whether a call can reach something active, the names in its function are followed, then
 the names in the functions and classes that these stand for, and so on. The names are read from the
 code once; what they stand for may change at any time, so it is looked up each time.
+
+The variables of some libraries hold no values of the user: those of Python, NumPy and pandas.
 """
 
 import contextlib
@@ -20,7 +22,7 @@ import numpy as np
 
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._ir.bytecode import codes_in, variables_named
-from zygote_lite._ir.places import is_library
+from zygote_lite._ir.places import is_installed, is_library
 from zygote_lite.caches import cached, cached_by_kind
 
 
@@ -48,7 +50,7 @@ def named_by(f: types.FunctionType) -> list[Any]:
     What is named by the functions and classes among them is not followed here: whoever walks
     through the heap asks for it in turn, once for each.
     """
-    if is_library(f.__code__.co_filename):
+    if _is_library_file(f.__code__.co_filename):
         return []
     names, attributes = _names_in(f.__code__)
     variables = f.__globals__
@@ -70,7 +72,7 @@ def named_by_class(cls: type) -> list[Any]:
         return []
     found: list[Any] = []
     for base in cls.__mro__:
-        if is_users_class(base):
+        if is_users_class(base) and base.__module__.partition(".")[0] != _PANDAS:
             for name, value in vars(base).items():
                 wrapped = functions_in(value)
                 if wrapped is not None:
@@ -101,7 +103,11 @@ def _is_library_module(module: types.ModuleType) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_library_file(path: str) -> bool:
-    return is_library(os.path.abspath(path))
+    path = os.path.abspath(path)
+    return is_library(path) or (is_installed(path) and _PANDAS in path.split(os.sep))
+
+
+_PANDAS = "pandas"
 
 
 def functions_in(x: Any) -> list[types.FunctionType] | None:

@@ -38,6 +38,7 @@ from zygote_lite._cotangents.kinds import (
     buffer_of,
     dict_of,
     entries_of,
+    has_fields_in_c,
     kind_of,
     owner_of,
     type_in_c,
@@ -357,4 +358,6 @@ def _put_items(x: Any, kind: int, stack: list[Any], room: int) -> None:
             stack += [x.__cause__, x.__context__]
         elif issubclass(type(x), threading.local):
             stack += threading.local.__getattribute__(x, "__dict__").values()
+        elif kind == OBJECT and has_fields_in_c(type(x)):
+            stack += referents(x)
         stack += [value for _, value in islice(entries_of(x), room)]

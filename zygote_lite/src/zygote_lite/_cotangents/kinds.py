@@ -135,6 +135,12 @@ def is_written_in_python(t: type) -> bool:
     return t.__dictoffset__ != 0 or any("__slots__" in vars(base) for base in t.__mro__)
 
 
+def has_fields_in_c(t: type) -> bool:
+    """Return whether a class of Python's derives from one in C, whose fields no name tells."""
+    bases = t.__mro__[1:-1]
+    return is_written_in_python(t) and not all(map(is_written_in_python, bases))
+
+
 def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the entries of a container as (index, key or field; value)."""
     kind = kind_of(x)

@@ -17,7 +17,7 @@ from rulescore.faults import an
 from zygote_lite._activity.activity import has_active_class, holder_of, is_fields_view
 from zygote_lite._activity.classes import attribute_in_c, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, mark_fields, note_outside, note_shared
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import reaches_active, surely_reaches_active
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     INERT,
@@ -84,6 +84,8 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
         return attribute_by_rule(nodes, x, name, member)
     y = attribute_in_c(x, name)
+    if _is_computed_of_inactive(nodes, x, name, member, y):
+        return y, no_pullback(count)
     if kind_of(x) == TUPLE and type(member) is _TUPLE_GETTER:
         return y, field_of_tuple_back(x, type(x)._fields.index(name), count)
     if isinstance(x, BaseException) and isinstance(member, _DESCRIPTORS) and name != "args":
@@ -104,6 +106,18 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
 _OF_SHAPE = ("shape", "ndim", "size", "dtype", "mask", "__class__", "__dict__")
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _TUPLE_GETTER = type(collections.namedtuple("_Pair", "a").__dict__["a"])
+
+
+def _is_computed_of_inactive(nodes: Nodes, x: Any, name: str, member: Any, y: Any) -> bool:
+    """Return whether code in C made an attribute of an object, and had nothing active for it.
+
+    Such a call is asked for where the code around it is recorded in doubt.
+    """
+    in_c = hasattr(type(member), "__get__") and not isinstance(member, _DESCRIPTORS)
+    if kind_of(x) != OBJECT or not in_c or type(member) is types.FunctionType:
+        return False
+    given = any(node is not None for node in nodes) or id(x) in state.held
+    return not given and name not in fields_of(x) and not surely_reaches_active(x, y)
 
 
 def attribute_by_rule(nodes: Nodes, x: Any, name: str, member: Any) -> ValueAndPullback:
