@@ -67,7 +67,6 @@ NOT_KNOWN = {
     "its derivative needs that of the function that it is given",
     "it finds the ripples of equal height by an exchange of points, which SciPy does not return",
 }
-NOT_WRITTEN = {"no rule for it is written yet"}
 NO_NUMBERS = {
     "SciPy has dropped it: `sph_harm_y` takes its place",
     "it sets or tells how errors are handled, or runs SciPy's tests",
@@ -81,6 +80,8 @@ NO_NUMBERS = {
     "it looks at which entries are zero: its value is a step function of the image",
     "with `s > 0` it searches for knots",
     "it finds the simplex of a point: its value is a step function",
+    "it drops small entries: use `splu`, or the factors as a preconditioner alone",
+    "a masked array carries no gradient: use the dense or the sparse form of the graph",
     "it changes the array in place: make a new one of the data",
     "it sums up numbers of one place in the array: use that of `tocsr()`",
 }
@@ -97,17 +98,9 @@ def test_functions_whose_source_ends_in_code_without_a_rule_have_a_reason(librar
     assert {name for name in ending(library) if name not in why} == set()
 
 
-@pytest.mark.parametrize("part", ["special", "linalg", "fft", "stats", "interpolate", "signal",
-                                  "ndimage", "optimize"])  # fmt: skip
-def test_all_rules_of_a_part_are_written(part):
-    within = f"scipy.{part}."
-    open_ones = [n for n, why in reasons().items() if n.startswith(within) and why in NOT_WRITTEN]
-    assert open_ones == []
-
-
 def test_the_reasons_are_few():
     given = {name: why for name, why in reasons().items() if name.startswith("scipy.")}
-    assert set(given.values()) == NOT_KNOWN | NOT_WRITTEN | NO_NUMBERS
+    assert set(given.values()) == NOT_KNOWN | NO_NUMBERS
     assert sum(why in NOT_KNOWN for why in given.values()) <= 15
 
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, interpolate, ndimage, signal, spatial
+from scipy import integrate, interpolate, linalg, ndimage, signal, spatial
 from scipy.signal import windows
+from scipy.sparse import csgraph
+from scipy.sparse import linalg as sparse_linalg
 
 from tests.rules_scipy.tiers import differences
 from zygote_lite import gradient
@@ -71,7 +73,34 @@ OTHERS = {
     "procrustes": lambda p: spatial.procrustes(np.cos(np.outer(X, p[:2])),
                                                np.outer(X, p[1:]) ** [1, 2])[2],
 }  # fmt: skip
-FOLLOWED = {**WINDOWS, **SIGNALS, **OTHERS}
+MATRIX = np.diag(np.arange(1.0, 13.0)) + 0.1 * np.cos(np.add.outer(range(12), range(12)))
+GUESS = np.array([np.sin(3 * np.linspace(0, 1, 5)), 3 * np.cos(3 * np.linspace(0, 1, 5))])
+
+
+def boundary(p):
+    """Return the eigenvalue of an equation between two walls, and the slope of another's."""
+    rates = lambda x, y, k: np.vstack([y[1], -(k[0] ** 2) * y[0] * (1 + p[0] * x)])
+    walls = lambda a, b, k: np.array([a[0], b[0] - 0.1 * p[1], a[1] - k[0]])
+    found = integrate.solve_bvp(rates, walls, np.linspace(0, 1, 5), GUESS, p=[3.0], tol=1e-5)
+    return found.p[0] + found.sol(0.3)[1]
+
+
+def pairs(p):
+    """Return the largest eigenvalues of two matrices, and a part of their vectors."""
+    weight = np.diag(1 + p[0] * np.linspace(0, 1, 12))
+    w, v = sparse_linalg.lobpcg(p[1] * MATRIX + p[2] * MATRIX**2, np.eye(12)[:, -2:], weight,
+                                tol=1e-10, maxiter=99)  # fmt: skip
+    return w, np.abs(v[3])
+
+
+SYSTEMS = {
+    "funm_multiply_krylov": lambda p: sparse_linalg.funm_multiply_krylov(
+        linalg.expm, MATRIX[:8, :8] * p[0], X[:1] + np.arange(8.0) * p[1], t=0.3 * p[2]),
+    "laplacian": lambda p: csgraph.laplacian(np.outer(p, p) ** 2, normed=True),
+    "lobpcg": pairs,
+    "solve_bvp": boundary,
+}  # fmt: skip
+FOLLOWED = {**SYSTEMS, **WINDOWS, **SIGNALS, **OTHERS}
 
 
 @pytest.mark.filterwarnings("ignore:.pade. is deprecated")  # by SciPy 1.18

@@ -60,6 +60,7 @@ SECTIONS = {
         "convolutions",
         "filters",
         "peaks",
+        "placement",
         "resampling",
         "smoothing",
         "spectra",
@@ -80,7 +81,7 @@ SECTIONS = {
         "values",
         "without_rules",
     ),
-    "scipy.sparse.csgraph": ("without_rules",),
+    "scipy.sparse.csgraph": ("paths", "trees", "without_rules"),
     "scipy.spatial": (
         "distances",
         "hulls",

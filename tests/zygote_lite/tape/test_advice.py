@@ -16,7 +16,7 @@ import dask.array
 import numpy as np
 import pytest
 from scipy import integrate, interpolate, ndimage, signal, spatial
-from scipy.sparse import csgraph
+from scipy.linalg import blas
 
 from rulescore import RuleError, RuleSet
 from tests.zygote_lite.checks.finite_differences import assert_slopes
@@ -346,7 +346,7 @@ def gamma(x):
 @pytest.mark.parametrize(
     ("f", "told"),
     [
-        (lambda x: csgraph.dijkstra(x * np.eye(2)), "scipy.sparse.csgraph.dijkstra has no rule"),
+        (lambda x: blas.dasum(x * np.ones(2)), "scipy.linalg.blas.dasum of (ndarray) has no rule"),
         (gamma, "numpy.random.Generator.gamma of"),
     ],
 )

@@ -6,6 +6,5 @@ from rulescore import RuleSet
 rule = RuleSet("rules_scipy")
 REASONS = {
     "it draws random numbers": "qmc_quad",
-    "no rule for it is written yet": "solve_bvp",
 }
 record(rule, "scipy.integrate", REASONS)

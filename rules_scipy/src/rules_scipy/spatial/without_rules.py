@@ -6,6 +6,5 @@ from rulescore import RuleSet
 rule = RuleSet("rules_scipy")
 REASONS = {
     "it finds the simplex of a point: its value is a step function": "tsearch",
-    "no rule for it is written yet": "HalfspaceIntersection SphericalVoronoi",
 }
 record(rule, "scipy.spatial", REASONS)

@@ -1,1 +1,1 @@
-"""Rules for `scipy.sparse.csgraph`: what tells of the graph alone is constant."""
+"""Rules for `scipy.sparse.csgraph`: which path or tree is chosen is held fixed."""

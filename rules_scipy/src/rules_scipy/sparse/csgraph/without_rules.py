@@ -17,11 +17,8 @@ rule.constant(
     cg.structural_rank,
 )
 REASONS = {
-    "no rule for it is written yet": (
-        "bellman_ford breadth_first_tree construct_dist_matrix csgraph_from_dense"
-        " csgraph_from_masked csgraph_masked_from_dense csgraph_to_dense csgraph_to_masked"
-        " depth_first_tree dijkstra floyd_warshall johnson minimum_spanning_tree"
-        " reconstruct_path shortest_path yen"
+    "a masked array carries no gradient: use the dense or the sparse form of the graph": (
+        "csgraph_from_masked csgraph_masked_from_dense csgraph_to_masked"
     ),
 }
 record(rule, "scipy.sparse.csgraph", REASONS)

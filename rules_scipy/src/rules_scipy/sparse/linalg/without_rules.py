@@ -5,7 +5,7 @@ from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
 REASONS = {
-    "no rule for it is written yet": "funm_multiply_krylov lobpcg spilu",
+    "it drops small entries: use `splu`, or the factors as a preconditioner alone": "spilu",
     "it draws random numbers": "onenormest",
 }
 record(rule, "scipy.sparse.linalg", REASONS)

@@ -1,0 +1,1 @@
+"""Calls that the rules of `rules_scipy.sparse.csgraph` are checked with."""
