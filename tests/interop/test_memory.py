@@ -189,6 +189,65 @@ def test_a_buffer_that_is_filled_again():
             np.testing.assert_allclose(found[name], p.grad, rtol=1e-10)
 
 
+def aligned(x):
+    """Return a copy that begins at a multiple of 64 bytes, as memory of JAX does."""
+    room = np.empty(x.size + 8)
+    start = -room.ctypes.data % 64 // 8
+    y = room[start : start + x.size]
+    y[...] = x
+    return y
+
+
+def test_jax_reads_aligned_memory_and_numpy_that_of_its_values():
+    """In both directions: the same addresses, and nobody writes through them."""
+    seen, made = [], []
+
+    def f(x):
+        if not isinstance(x, jax.core.Tracer):
+            seen.append(x.unsafe_buffer_pointer())
+        y = jax.numpy.sin(x)
+        made.append(y)
+        return y
+
+    x, shared = aligned(X), rules_jax.numpy(f, copy=False)
+    y = shared(x)
+    assert seen == [x.ctypes.data]
+    assert y.ctypes.data == made[-1].unsafe_buffer_pointer()
+    shared(y)  # what JAX gave goes back without a copy, too
+    assert seen[-1] == y.ctypes.data
+    rules_jax.numpy(f)(x)
+    assert seen[-1] != x.ctypes.data
+    jumps = rules_jax.numpy(jax.jit(lambda x: 2.0 * x, donate_argnums=0), copy=False)
+    np.testing.assert_array_equal(jumps(x), 2.0 * X)
+    np.testing.assert_array_equal(x, X)  # a buffer that may be reused is not this one
+
+
+@pytest.mark.parametrize("through", [jax.numpy.asarray, jax.numpy.ravel])
+def test_values_in_the_memory_of_arguments_are_copies(through):
+    for f in (through, jax.jit(through), lambda x: (through(x), 2.0 * x)):
+        call = rules_jax.numpy(f, copy=False)
+        for run in (call, lambda x: rrule(call, x)[0]):
+            x = aligned(X)
+            y = run(x)
+            x[:] = 0.0
+            np.testing.assert_array_equal(np.ravel(y[0] if isinstance(y, tuple) else y), X)
+
+
+def test_gradients_through_memory_that_jax_reads():
+    """Also where the array is written into later, which the reverse pass takes back."""
+
+    def loss(sin, x):
+        y = np.sum(sin(x) ** 2)
+        x[3:] = 0.0
+        return y + np.sum(sin(x) * x)
+
+    shared = rules_jax.numpy(jax.numpy.sin, copy=False)
+    want = gradient(lambda x: loss(np.sin, x), X.copy())[0]
+    for _ in range(3):
+        found = gradient(lambda x: loss(shared, x), aligned(X))[0]
+        np.testing.assert_allclose(found, want, rtol=1e-12)
+
+
 def test_views_of_what_jax_holds_are_read_only():
     f = rules_jax.numpy(jax.numpy.sin, copy=False)
     y, back = rrule(f, X)

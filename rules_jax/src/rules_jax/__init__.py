@@ -19,8 +19,9 @@ def numpy(f: Any, *, copy: bool = True) -> Any:
     Arguments:
         f: a function of JAX's arrays, such as `jax.jit` returns. Arrays and floats reach it as
             arrays of JAX, also those in trees that JAX knows. It returns arrays, or trees of them.
-        copy: whether values are copies, which may be written into, or read-only views of the memory
-            of JAX's arrays.
+        copy: whether arrays are copied. Otherwise values are read-only views of the memory of JAX's
+            arrays, and `f` reads the memory of arguments that begin at a multiple of 64 bytes, as
+            such values do; JAX copies others.
 
     Keyword arguments are options, which have no gradient.
     """

@@ -10,7 +10,7 @@ import rules_jax
 from rulescore import RuleSet, project
 from rulescore.faults import an
 from rulescore.interop import foreign
-from rulescore.interop.foreign import Foreign, is_number, leaves_along
+from rulescore.interop.foreign import Foreign, Memory, is_number, leaves_along
 
 rule = RuleSet("rules_jax")
 
@@ -31,14 +31,15 @@ class Numpy(Foreign):
 
     def run(self, *xs, **options):
         """Return the value on arrays, as arrays."""
-        return values(self, self.f(*map(handed, xs), **handed(options)))
+        given = [handed(x, self.copy) for x in xs]
+        return values(self, self.f(*given, **handed(options)), xs)
 
     def record(self, *xs, **options):
         """Return the value, its pullback, and why arguments have no cotangent."""
         options = handed(options)
-        y, pull = vjp(self.f, xs, options)
+        y, pull = vjp(self.f, xs, options, self.copy)
         why = foreign.reasons(self, "JAX", xs, jax.tree.leaves)
-        return values(self, y), Backward(self.f, options, pull), why
+        return values(self, y, xs), Backward(self.f, options, pull), why
 
     def __repr__(self):
         return f"rules_jax.numpy({self.f!r})"
@@ -77,13 +78,13 @@ class Backward(foreign.Backward, Numpy):
         return value, back, tuple([words and "" for words in why])
 
 
-def vjp(f, xs, options):
+def vjp(f, xs, options, copy=True):
     """Return the value of a function of JAX, and the function from its cotangent to those of `xs`.
 
     These are conjugate to those of `jax.vjp`, as in the rules; `None` stands for integers.
     """
     leaves, structure = jax.tree.flatten(xs)
-    given = [array_of(x) for x in leaves]
+    given = [array_of(x, copy) for x in leaves]
     moving = [i for i, x in enumerate(given) if is_inexact(x)]
 
     def of_moving(*moved):
@@ -93,6 +94,8 @@ def vjp(f, xs, options):
         return f(*jax.tree.unflatten(structure, full), **options)
 
     y, back = jax.vjp(of_moving, *[given[i] for i in moving])
+    if not copy:
+        jax.block_until_ready(back)  # what it kept may be computed from memory of NumPy's
     ys, of_value = jax.tree.flatten(y)
 
     def pull(dy):
@@ -110,15 +113,15 @@ def keys(y):
     return y if isinstance(y, OrderedDict) else sorted(y)
 
 
-def handed(x):
-    """Return an argument with its arrays as copies that JAX holds.
+def handed(x, copy=True):
+    """Return an argument with its arrays as JAX's: as copies, or over the same memory if they can.
 
     Raises `NotImplementedError` where JAX would change the precision.
     """
-    return jax.tree.map(array_of, x)
+    return jax.tree.map(lambda leaf: array_of(leaf, copy), x)
 
 
-def array_of(x):
+def array_of(x, copy=True):
     """Return a leaf of the arguments as it is handed over; numbers of Python stay weakly typed."""
     if not is_number(x):
         return x
@@ -131,15 +134,43 @@ def array_of(x):
             f"JAX would round {x.dtype} to {jax.dtypes.canonicalize_dtype(x.dtype)}: call "
             '`jax.config.update("jax_enable_x64", True)` before, or convert the array'
         )
-    return jnp.array(x)
+    return jnp.array(x) if copy or not is_shareable(x) else shared(x)
 
 
-def values(call, y):
-    """Return the arrays of a value as arrays of NumPy, or as read-only views of their memory."""
-    return jax.tree.map(lambda leaf: number_of(call, leaf), y)
+def is_shareable(x):
+    """Return whether JAX can read the memory of an array, as it stands there."""
+    return (
+        isinstance(x, np.ndarray)
+        and x.size > 0
+        and x.flags.c_contiguous
+        and x.ctypes.data % _ALIGNMENT == 0
+        and x.dtype.isnative
+        and x.dtype.kind in "fciu"
+        and jax.default_backend() == "cpu"
+    )
 
 
-def number_of(call, leaf):
+_ALIGNMENT = 64  # bytes; JAX copies other memory
+
+
+def shared(x):
+    """Return an array of JAX over the memory of one of NumPy, which JAX does not write into."""
+    memory = Memory(x)
+    # JAX refuses memory that is read-only, as that of its own arrays is in NumPy
+    memory.__array_interface__ = {**x.__array_interface__, "data": (x.ctypes.data, False)}
+    return jnp.from_dlpack(np.asarray(memory))
+
+
+def values(call, y, xs=()):
+    """Return the arrays of a value as arrays of NumPy, or as read-only views of their memory.
+
+    What is in the memory of the arguments `xs` is copied in any case.
+    """
+    given = [] if call.copy else [x for x in jax.tree.leaves(xs) if isinstance(x, np.ndarray)]
+    return jax.tree.map(lambda leaf: number_of(call, leaf, given), y)
+
+
+def number_of(call, leaf, given):
     """Return a leaf of a value as an array or number of NumPy."""
     if isinstance(leaf, bool | int | str):
         return leaf
@@ -149,6 +180,8 @@ def number_of(call, leaf):
             "arrays alone: return arrays, or trees of them"
         )
     array = np.array(leaf, copy=True if call.copy or not isinstance(leaf, jax.Array) else None)
+    if any(np.may_share_memory(array, x) for x in given):
+        array = array.copy()
     return array if array.ndim else array[()]
 
 
