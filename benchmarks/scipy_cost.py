@@ -32,7 +32,7 @@ import numpy as np
 
 from rules_scipy import SECTIONS
 from rulescore import project, rrule
-from rulescore._rule import _pull_parts
+from rulescore._general import _pull_parts
 from rulescore._scalar import _partials
 from rulescore.testing._leaves import random_direction
 

@@ -18,10 +18,11 @@
 
 Who works on it reads in this order: `_rule` (a rule and its pullback), `_table` (the look-up, and
 registration) and `_why`; `_declaring` (the forms of a declaration) with `_origin`; `_scalar` with
-`_product`, and `_linear` (the pullbacks of these kinds), and `_forward` (tangents); `_project`,
-`_tangent`, `_kinds` and `_methods` (cotangents; `_html` shows them in a notebook); `_plugins`;
-`_errors` (the kinds of errors, with a page about each in `pages`) on `faults`. `testing` checks
-rules, `interop` exports functions, and `_command` belongs to `python -m rulescore`.
+`_product`, `_linear` and `_general` (the pullbacks of these kinds), and `_forward` (tangents);
+`_project`, `_tangent`, `_kinds` and `_methods` (cotangents; `_html` shows them in a notebook);
+`_plugins`; `_errors` (the kinds of errors, with a page about each in `pages`) on `faults`.
+`testing` checks rules, `interop` exports functions, and `_command` belongs to
+`python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric

@@ -85,7 +85,7 @@ class Rule:
         may_raise: bool = False,
         refuses: dict[int, tuple[str, str]] | None = None,
         by_position: Callable[..., Any] | None = None,
-        reverse: Callable[..., tuple[Any, ...]] | None = None,
+        reverse: Callable[..., tuple[Any, ...]],
     ) -> None:
         self.function = function
         self.primal: Callable[..., Any] = function if callable(function) else function.__get__
@@ -122,12 +122,8 @@ class Rule:
         self.by_position = by_position
         self.watches = False
         # what a `Pullback` of this rule calls, with what the forward call saved
-        self.reverse = reverse or (
-            apply_instance_pullback if kind == "instance" else apply_pullback
-        )
-        self.known = self.reverse
-        if self.refuses:
-            self.reverse = refusing(self.reverse)
+        self.known = reverse
+        self.reverse = refusing(reverse) if self.refuses else reverse
 
     def __getattr__(self, name: str) -> Any:
         if name != "poles":
@@ -316,82 +312,6 @@ def refusing(reverse: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any
 
 def _is_integer(x: Any) -> bool:
     return isinstance(x, int) or getattr(getattr(x, "dtype", None), "kind", "") in ("i", "u", "b")
-
-
-def apply_pullback(
-    rule: Rule,
-    back: Any,
-    function: Any,
-    primals: tuple[Any, ...],
-    dy: Any,
-    /,
-    needed: tuple[Any, ...] | None = None,
-) -> tuple[Any, ...]:
-    """Return all cotangents of a call, checked: what a `Pullback` of a rule body calls."""
-    if dy is None or back is None:
-        return (None,) * (len(primals) + 1)
-    cotangents = back(dy) if type(back) is not tuple else _pull_parts(rule, back, dy, needed)
-    due = len(primals) if rule.due is None else rule.due
-    if type(cotangents) is tuple and len(cotangents) == due == len(primals):
-        # the usual cases, which the loop would take longer for
-        if due == 1:
-            (dx,), (x,) = cotangents, primals
-            kind = type(x)
-            if kind is type(dx) and (
-                dx.shape == x.shape
-                if kind is ndarray
-                else kind is float or (kind is list and len(dx) == len(x))
-            ):
-                return None, dx
-        elif due == 2:
-            (dx, dz), (x, z) = cotangents, primals
-            are_arrays = type(dx) is ndarray is type(x) and type(dz) is ndarray is type(z)
-            if are_arrays and dx.shape == x.shape and dz.shape == z.shape:
-                return None, dx, dz
-    misfit = rule.misfit(cotangents, primals)
-    if misfit is not None:
-        raise misfit
-    return None, *cotangents, *(None,) * (len(primals) - due)  # options have no cotangent
-
-
-def apply_instance_pullback(
-    rule: Rule,
-    back: Any,
-    function: Any,
-    primals: tuple[Any, ...],
-    dy: Any,
-    /,
-    needed: tuple[Any, ...] | None = None,
-) -> tuple[Any, ...]:
-    """Return all cotangents of calling an object: what a `Pullback` of such a rule calls."""
-    if needed is not None:
-        needed = (None, *needed)
-    return apply_pullback(rule, back, function, (function, *primals), dy, needed)[1:]
-
-
-def _pull_parts(
-    rule: Rule, parts: tuple[Any, ...], dy: Any, needed: tuple[Any, ...] | None
-) -> tuple[Any, ...]:
-    """Return the cotangents that the parts of a pullback give, `None` for what is not needed."""
-    shared: Any = None
-    if len(parts) == 2 and type(parts[1]) is tuple:
-        shared, parts = parts
-    if needed is not None:
-        parts = tuple([p if n else None for p, n in zip(parts, needed[1:], strict=False)])
-    if shared is not None and any(part is not None for part in parts):
-        dy = shared(dy)
-    found: list[Any] = []
-    for part in parts:
-        if part is None:
-            found.append(None)
-        elif callable(part):
-            found.append(part(dy))
-        else:
-            raise Fault.COUNT(
-                f"the pullback of {rule.signature} ({rule.place}) has {describe(part)} among its "
-                "parts: give a function of `dy` for each argument, or `None`"
-            )
-    return tuple(found)
 
 
 def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:

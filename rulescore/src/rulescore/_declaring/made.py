@@ -9,6 +9,7 @@ from typing import Any
 from rulescore._declaring.parameters import parameters_of, sorted_out
 from rulescore._declaring.refusals import Place, Refusals
 from rulescore._errors import Fault
+from rulescore._general import pull_general, pull_instance
 from rulescore._linear import pull_linear
 from rulescore._origin import Origin
 from rulescore._rule import Rule
@@ -76,6 +77,7 @@ def rules_for(
     body: Any = None,
     varargs: Any = None,
     optional: tuple[Any, ...] = (),
+    reverse: Callable[..., tuple[Any, ...]] | None = None,
     **more: Any,
 ) -> list[Rule]:
     """Return one rule for each of the functions; `more` has further fields of `Rule`."""
@@ -84,6 +86,7 @@ def rules_for(
     refuse.too_many(functions, kind, types, place)
     for annotation in (*types, *optional, varargs):
         refuse.unfaithful(annotation, place, functions[0])
+    more["reverse"] = reverse or (pull_instance if kind == "instance" else pull_general)
     rules = {  # by identity: np.abs and np.absolute are one function
         id(f): Rule(
             f, kind, types, varargs, body or f, refuse.ruleset, *place, optional=optional, **more

@@ -2,8 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import Any
@@ -56,58 +55,56 @@ def plugins(*, all_sections: bool = False) -> tuple[Plugin, ...]:
 
 
 def _load() -> None:
-    global _plugins
     with lock:
-        if _plugins is not None or _loading:
-            return  # a plugin that asks for a rule while it is loaded finds what is there so far
-        with _all_or_none() as done:
-            found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-            warn_of_unknown(found)
-            loaded = tuple(load_one(point) for point in found)
-            changes.names_of_plugins = {plugin.name for plugin in loaded}
-            loaded = _registered(loaded, done)
-            _defer(loaded)
-        _plugins = loaded
-        table.load_plugins = None
-        _await(loaded)
+        if _plugins is None and not _loading:
+            _take_in(_installed)
+            table.load_plugins = None
+
+
+def _installed() -> tuple[Plugin, ...]:
+    """Load all plugins."""
+    found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    warn_of_unknown(found)
+    loaded = tuple(load_one(point) for point in found)
+    changes.names_of_plugins = {plugin.name for plugin in loaded}
+    return loaded
 
 
 def _wake() -> bool:
     """Load the sections whose libraries have been imported meanwhile; return whether any was."""
-    global _plugins
     modules = sys.modules
     table.quiet = len(modules)
     if modules.keys().isdisjoint(_awaited):  # this is asked at each look-up that finds nothing
         return False
     table.quiet = -1  # the module is there, and may not have been imported to its end
     with lock:
-        due = [s for plugin in _plugins or () for s in plugin.waiting if s.is_due()]
-        if not due or _loading:
-            _await(_plugins or ())
+        known = _plugins or ()
+        if _loading or not any(s.is_due() for plugin in known for s in plugin.waiting):
+            _await(known)
             return False
-        with _all_or_none() as done:
-            known = [ruleset for plugin in _plugins or () for ruleset in plugin.loaded]
-            loaded = _registered(tuple(map(load_sections, _plugins or ())), done, known)
-            _defer(loaded, _plugins or ())
-        _plugins = loaded
-        _await(loaded)
+        _take_in(lambda: tuple(map(load_sections, known)))
     return True
 
 
-@contextmanager
-def _all_or_none() -> Iterator[list[RuleSet]]:
-    """Mark that rules are being loaded; where an error ends that, take out those that went in."""
-    global _loading
+def _take_in(load: Callable[[], tuple[Plugin, ...]]) -> None:
+    """Load plugins, or more of them, and put their rules into the table: all of them, or none.
+
+    A plugin that asks for a rule while it is loaded finds what is there so far.
+    """
+    global _plugins, _loading
+    before, done = _plugins or (), list[RuleSet]()
     _loading = True
-    done: list[RuleSet] = []
     try:
-        yield done
+        loaded = _registered(load(), done, [one for plugin in before for one in plugin.loaded])
+        _defer(loaded, before)
     except BaseException:
         for ruleset in done:
             changes.unregister(ruleset)
         raise
     finally:
         _loading = False
+    _plugins = loaded
+    _await(loaded)
 
 
 def _await(loaded: tuple[Plugin, ...]) -> None:
@@ -122,7 +119,7 @@ def _await(loaded: tuple[Plugin, ...]) -> None:
     table.quiet = -1
 
 
-def _defer(loaded: tuple[Plugin, ...], before: tuple[Plugin, ...] = ()) -> None:
+def _defer(loaded: tuple[Plugin, ...], before: tuple[Plugin, ...]) -> None:
     """Have the table wait for deferred sections that it did not wait for before.
 
     Where others have rules for the same functions, they are loaded at once, as they may clash.
@@ -144,7 +141,7 @@ def _defer(loaded: tuple[Plugin, ...], before: tuple[Plugin, ...] = ()) -> None:
 
 
 def _registered(
-    loaded: tuple[Plugin, ...], done: list[RuleSet], known: Iterable[RuleSet] = ()
+    loaded: tuple[Plugin, ...], done: list[RuleSet], known: Iterable[RuleSet]
 ) -> tuple[Plugin, ...]:
     """Put the rule sets of plugins into the table, but for `known`; return those that went in."""
     clashes: list[tuple[Entry, Entry]] = []
