@@ -12,7 +12,7 @@ from zygote_lite._python import (
     plain,
     texts,
 )
-from zygote_lite._python.containers import deques, dicts, lists
+from zygote_lite._python.containers import deques, dicts, lists, mappingproxy, sets
 from zygote_lite._python.library import (
     builtins,
     contextvars,
@@ -35,7 +35,7 @@ from zygote_lite._tape.tape import transformed_for_rule
 MODULES = (
     literals, operators, calls, generators, texts, plain,
     attributes, lookup, construct,
-    lists, dicts, deques,
+    lists, dicts, sets, deques, mappingproxy,
     builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks, threads,
     contextvars,
     writes, functions, nditer, foreign,

@@ -27,17 +27,15 @@ from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
 from zygote_lite._specialize.watch import AUXILIARY, PRODUCT, PULLBACK
+from zygote_lite._tape.jacobians import jacobian_by, stack_rows, units
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
     asked_arguments,
     hessian_product_of,
-    jacobian_by,
     of_first,
     pair_of,
-    stack_rows,
-    units,
 )
 from zygote_lite._tape.validate import check_fit, refuse_options
 from zygote_lite.derivatives import Passed, by_name

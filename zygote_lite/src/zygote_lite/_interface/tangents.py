@@ -31,14 +31,8 @@ from zygote_lite._specialize.entry import first_of, of_tuples
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
-from zygote_lite._tape.seeds import (
-    ActiveArguments,
-    Argnums,
-    asked_arguments,
-    jacobian_by_columns,
-    pair_of,
-    units,
-)
+from zygote_lite._tape.jacobians import jacobian_by_columns, units
+from zygote_lite._tape.seeds import ActiveArguments, Argnums, asked_arguments, pair_of
 from zygote_lite._tape.validate import own_buffers, refuse_options
 from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault

@@ -13,12 +13,12 @@ import numpy as np
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.run import NestedRun
+from zygote_lite._tape.jacobians import jacobian_by
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
     gradient_by,
     hessian_product_of,
-    jacobian_by,
     of_first,
     pair_of,
     seed,

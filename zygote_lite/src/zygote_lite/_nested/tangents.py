@@ -41,9 +41,10 @@ from zygote_lite._nested.cotangents import Box, box, inner_of, outer_of, pair, u
 from zygote_lite._nested.run import NestedRun
 from zygote_lite._nested.tape import NestedStore, NestedTape
 from zygote_lite._tape.generators import refuse_iterator
+from zygote_lite._tape.jacobians import refuse_vast
 from zygote_lite._tape.notebook import html_of_pushforward
 from zygote_lite._tape.outermost import Run, deeper_recursion
-from zygote_lite._tape.seeds import pair_of, refuse_vast
+from zygote_lite._tape.seeds import pair_of
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import (
     check_fit,

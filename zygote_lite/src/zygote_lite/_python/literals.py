@@ -43,15 +43,8 @@ from zygote_lite._ir.intrinsics import (
 )
 from zygote_lite._ir.places import where
 from zygote_lite._python.containers.deques import delete_place
-from zygote_lite._python.containers.dicts import (
-    delete_item,
-    gathered,
-    put_item,
-    refuse_active_key,
-    refuse_kept,
-    stored_key,
-    undo_put,
-)
+from zygote_lite._python.containers.dicts import delete_item, gathered, put_item, undo_put
+from zygote_lite._python.containers.keys import refuse_active_key, refuse_kept, stored_key
 from zygote_lite._python.containers.lists import into, is_sequence, set_slice
 from zygote_lite.errors import Fault
 

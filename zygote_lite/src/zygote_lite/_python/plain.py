@@ -30,7 +30,8 @@ from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
 from zygote_lite._cotangents.run import EntryBack, state
 from zygote_lite._ir.intrinsics import build_tuple, invoke, read_cell, unpack, write_cell
 from zygote_lite._python.calls import invoked
-from zygote_lite._python.containers.dicts import PUT, put_item, refuse_active_key
+from zygote_lite._python.containers.dicts import PUT, put_item
+from zygote_lite._python.containers.keys import refuse_active_key
 from zygote_lite._python.containers.lists import APPENDED, append_to
 from zygote_lite._python.objects.attributes import CHANGED, write_attribute
 from zygote_lite._tape.generators import Generated

@@ -5,7 +5,8 @@ call is resolved, as a numbered list), and what the tape has besides: `functions
 on the tape), `inactive` (calls that are simply run, iteration); `callables` (what a callable stands
 for), `rules` (a call by its rule), `arguments`, `generators`, `refusal` (the words of errors),
 `holders` (what carries no gradient); `run` (the value and the pullback of a call), with
-`outermost`, `seeds`, `validate`, `repeats` (functions that are run again) and `notebook`.
+`outermost`, `seeds`, `jacobians`, `validate`, `repeats` (functions that are run again) and
+`notebook`.
 
 Comes from below: recording code (`_ir.compile`), what is active (`_activity`), the store
 (`_cotangents`). Goes above: handlers for Python and NumPy are found in the registry; the tape
