@@ -1,12 +1,18 @@
 """Calls that may reach something active: how far a walk goes, and what is recorded in doubt."""
 
 import contextlib
+import copy
+import functools
 import gc
+import itertools
 import marshal
 import operator
+import sys
 import types
+import weakref
 from collections import deque
 
+import numpy as np
 import pytest
 from scipy import integrate, optimize
 
@@ -167,7 +173,8 @@ def use(model, x, count):
 
 @pytest.fixture
 def steps(monkeypatch):
-    """Count the steps of walks."""
+    """Count the steps of walks, but for those of checks."""
+    monkeypatch.setattr(walk, "CHECKED", False)
     found = [0]
     kind_of = walk.kind_of
 
@@ -220,6 +227,95 @@ QUESTIONS = {
 }
 
 
+class Key:
+    def __init__(self, k, model):
+        self.k, self.model = k, model
+
+    def __hash__(self):
+        return hash(self.k)
+
+    def __eq__(self, other):
+        return self.k == other.k
+
+
+ASKED_ONCE = {
+    "lru_cache": lambda m, k: m.cached(k) + 1,
+    "locals": lambda m, k: len(locals()),
+    "vars of the caller": lambda m, k: len(vars()),
+    "globals": lambda m, k: len(globals()) > 0,
+    "vars": lambda m, k: len(vars(m.parts[k])),
+    "copy": lambda m, k: copy.copy(m.parts[k]).number + 1,
+    "print": lambda m, k: print(m.parts[k], end="", file=sys.stderr) is None,
+    "chain": lambda m, k: len([*itertools.chain(m.parts[:3], m.parts[:2])]),
+    "item of an array": lambda m, k: np.array(m.parts[: k + 1], dtype=object)[0].number + 1,
+    "key": lambda m, k: m.keys[m.named[k]] + 1,
+}
+NOT_WALKED = {
+    "in": lambda m, k: (m.parts[k] in m.parts) + 1,
+    "key in dict": lambda m, k: (m.named[k] in m.keys) + 1,
+    "dict.get": lambda m, k: m.keys.get(m.named[k]) + 1,
+    "set of keys": lambda m, k: len({m.named[k]}),
+    "set": lambda m, k: len(set(m.parts[: k + 1])),
+    "array": lambda m, k: len(np.array(m.parts[: k + 1], dtype=object)),
+    "repr": lambda m, k: len(repr(m.parts[k])) > 0,
+    "hash": lambda m, k: hash(m.parts[k]) != 0.5,
+    "==": lambda m, k: (m.parts[k] == m.parts[0]) + 1,
+    "getsizeof": lambda m, k: sys.getsizeof(m.parts[k]) > 0,
+    "getrefcount": lambda m, k: sys.getrefcount(m.parts[k]) > 0,
+    "partial": lambda m, k: functools.partial(number_of, m)(k) + 1,
+    "attrgetter": lambda m, k: operator.attrgetter("number")(m.parts[k]) + 1,
+    "weak reference": lambda m, k: weakref.ref(m.parts[k])().number + 1,
+    "namespace": lambda m, k: types.SimpleNamespace(part=m.parts[k]).part.number + 1,
+}
+
+
+def number_of(model, k):
+    return model.parts[k].number
+
+
+def asked_of(size):
+    """Return a model of linked objects with what the questions ask for."""
+    model = linked_model(size)
+    model.cached = functools.lru_cache(lambda k: model.parts[k].number)
+    model.named = [Key(k, model) for k in range(3)]
+    model.keys = {key: key.k for key in model.named}
+    return model
+
+
+def steps_taken(steps, ask, model, times):
+    def f(x):
+        counted.w = x
+        total = 0.0
+        for k in range(times):
+            total = total + counted.w * ask(model, k % 3)
+        return total
+
+    steps[0] = 0
+    with recorded_only():
+        assert gradient(f, 2.0) == (f(1.0),)
+    return steps[0]
+
+
+@pytest.mark.parametrize("name", ASKED_ONCE)
+def test_questions_beside_a_vast_heap_are_answered_by_one_walk(steps, short_walks, name):
+    ask, model = ASKED_ONCE[name], asked_of(3_000)
+    taken = [steps_taken(steps, ask, model, times) for times in (3, 33)]
+    assert taken[1] - taken[0] < 30 * 40
+
+
+@pytest.fixture(scope="module")
+def vast_model():
+    model = asked_of(100_000)
+    yield model
+    for part in model.parts:
+        del part.all
+
+
+@pytest.mark.parametrize("name", NOT_WALKED)
+def test_functions_in_c_that_look_at_their_operands_walk_nowhere(steps, vast_model, name):
+    assert steps_taken(steps, NOT_WALKED[name], vast_model, 30) < 30 * 40 + 1_000
+
+
 def counted_up(model, k):
     i = 0
     while i < model.parts[k].number:
@@ -232,12 +328,16 @@ def numbers_of(model, k):
         yield part.number
 
 
+class Part:
+    """One of many parts."""
+
+
 def linked_model(size):
     """Return a model of objects from each of which all others are reached."""
     model = type("Linked", (), {"__len__": lambda self: 3, "__iter__": lambda self: iter([1, 2])})()
-    model.parts = [types.SimpleNamespace(number=i) for i in range(size)]
-    for part in model.parts:
-        part.all = model.parts
+    model.parts = [Part() for _ in range(size)]
+    for number, part in enumerate(model.parts):
+        part.number, part.all = number, model.parts
     return model
 
 

@@ -21,7 +21,7 @@ def a_rule_with_an_option():
 
     @rule(solve)
     def _(x: float, args: tuple, *, tol=0.1):
-        return x * args[0], lambda dy: (dy * args[0], (dy * x,))
+        return x * args[0] + tol, lambda dy: (dy * args[0], (dy * x,))
 
     rule.register()
     yield

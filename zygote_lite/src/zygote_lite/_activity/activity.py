@@ -21,13 +21,14 @@ from zygote_lite._activity.classes import (
 )
 from zygote_lite._activity.doubts import may_depend
 from zygote_lite._activity.marks import PLAIN, mark_new, note_outside
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
     INERT,
     LIST,
     OBJECT,
+    SET,
     TUPLE,
     VALUE,
     dict_of,
@@ -57,7 +58,9 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         f, xs = dict.get, (f.__self__, *xs)
     if f is operator.getitem and type(xs[1]) in (int, str) and is_read_in_c(type(xs[0])):
         return id(xs[0]) in active
-    if f is len and kind_of(xs[0]) in (LIST, DICT) and hook_of(type(xs[0]), "__len__") is None:
+    if f is len and type(xs[0]) is np.ndarray:
+        return False
+    if f is len and kind_of(xs[0]) in (LIST, DICT, SET) and hook_of(type(xs[0]), "__len__") is None:
         return id(xs[0]) in active
     if (
         id(f) in STRUCTURAL
@@ -98,7 +101,7 @@ def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
 
 
 def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
-    return any(id(x) in active or (kind_of(x) == VALUE and reaches_active(x)) for x in xs)
+    return any(id(x) in active or (kind_of(x) == VALUE and reaches_active_at_all(x)) for x in xs)
 
 
 def text_pullback(y: Any, count: int) -> TextPullback:

@@ -14,14 +14,20 @@ at nothing that they hold, depends on no more than these.
 import dis
 import functools
 import inspect
+import operator
 import types
-from abc import ABCMeta
+import weakref
 from typing import Any
-from weakref import WeakSet
 
 from rulescore import find_rule
-from zygote_lite._activity.classes import computes, is_class_active, member_of
-from zygote_lite._activity.walk import LIMIT_BY_NAME, may_reach_active, reaches_active
+from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.operands import holds_itself, looked_at
+from zygote_lite._activity.walk import (
+    LIMIT_BY_NAME,
+    may_reach_active,
+    reaches_active,
+    reaches_active_at_all,
+)
 from zygote_lite._cotangents.kinds import OBJECT, dict_of, is_opaque, kind_of
 from zygote_lite._cotangents.registry import IN_PYTHON, STRUCTURAL
 from zygote_lite._cotangents.run import state
@@ -36,7 +42,9 @@ _LONG_CALL = 2000
 GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _OF_NAMES = {"locals", "globals", "vars", "eval", "exec"}  # builtins
 _OF_FRAMES = {"_getframe", "_current_frames", "currentframe", "getouterframes", "inspect"}
-_long: "WeakSet[types.CodeType]" = WeakSet()  # what took more calls than a walk takes steps
+_long: "weakref.WeakSet[types.CodeType]" = (
+    weakref.WeakSet()
+)  # what took more calls than a walk takes steps
 
 
 def may_depend(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
@@ -46,14 +54,18 @@ def may_depend(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     operands = (f, *xs, *kws.values())
     if not state.outside:
         return reaches_active(*operands)
-    if not kws and _looks_at_operands(f, xs):
-        return any(map(_is_marked, xs))
+    seen = looked_at(f, xs, kws)
+    if seen is not None:
+        return any(map(holds_itself, seen))
     called = _function_called(f, xs)
     if called is None and (f is apply or f is invoke):
         return True  # it stands for the call of a function in C, which is asked for in turn
-    if called is None or not _is_recordable(called):
-        is_alike = called is None and _has_equivalent(f, xs, kws)
-        return (may_reach_active if is_alike else reaches_active)(*operands)
+    if called is None:
+        is_alike = _has_equivalent(f, xs, kws)
+        return (may_reach_active if is_alike else reaches_active_at_all)(*operands)
+    if not _is_recordable(called):
+        is_known = is_library(called.__code__.co_filename)
+        return (reaches_active if is_known else reaches_active_at_all)(*operands)
     return may_reach_active(*operands, given=LIMIT_BY_NAME if _is_long(called.__code__) else 0)
 
 
@@ -63,38 +75,15 @@ def note_length(f: types.FunctionType, count: int) -> None:
         _long.add(f.__code__)
 
 
-def _looks_at_operands(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Return whether a function in C reads its operands, and nothing that these hold."""
-    if f is isinstance or f is issubclass:
-        kinds = xs[1] if type(xs[1]) is tuple else (xs[1],)
-        return all(map(_is_asked_in_c, kinds)) and not computes(type(xs[0]), "__class__")
-    if f is hasattr:
-        return type(xs[1]) is str and not computes(type(xs[0]), xs[1])
-    if f is vars:
-        return len(xs) == 1 and not computes(type(xs[0]), "__dict__")
-    return len(xs) == 1 and (f is id or f is type or f is callable)
-
-
-def _is_asked_in_c(kind: Any) -> bool:
-    """Return whether C tells what is an instance of a class."""
-    if type(kind) is ABCMeta:
-        hook = member_of(kind, "__subclasshook__")
-        return is_library(getattr(getattr(hook, "__code__", None), "co_filename", ENGINE))
-    return type(kind) in (type, types.UnionType)
-
-
-def _is_marked(x: Any) -> bool:
-    """Return whether something that a value, or its class, holds itself is active."""
-    active = state.active or {}
-    return id(x) in active or id(dict_of(x)) in active or is_class_active(active, x)
-
-
 def _has_equivalent(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     """Return whether a function in C is recorded as its Python equivalent, which gives the same.
 
-    An iterator would be run out, and a rule would read all of an object. What is given nothing
-    depends on nothing: the equivalent of `set` calls it so.
+    So is what Python's own callables stand for, and a look-up by its key. An iterator would be run
+    out, and a rule would read all of an object. What is given nothing depends on nothing: the
+    equivalent of `set` calls it so.
     """
+    if type(f) in _STANDING_FOR_OTHERS or (id(f) in _LOOKING_UP and type(xs[0]) is dict):
+        return True
     declared = IN_PYTHON.get(id(f)) if xs or kws else None
     if declared is None or next(iter(declared.bodies(xs, kws)), None) is None:
         return False
@@ -113,6 +102,10 @@ def _looks_only(f: Any) -> bool:
     return (f.__wrapped__ if type(f) is functools._lru_cache_wrapper else f) is inspect.signature
 
 
+_STANDING_FOR_OTHERS: set[Any] = {
+    functools.partial, operator.attrgetter, operator.itemgetter, operator.methodcaller, weakref.ref
+}  # fmt: skip
+_LOOKING_UP = {id(f) for f in (operator.getitem, operator.contains, dict.get, dict.__contains__)}
 _ASKING = {id(len): "__len__", id(repr): "__repr__", id(str): "__str__"}
 
 

@@ -173,20 +173,20 @@ def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook
         if kind not in _containers:
             found += [(f, x) for name, f in _writing_hooks(kind) if name in names]
         held = kind_of(x) if deep else None
-        if held in (LIST, TUPLE, DICT, SET) or (held == OBJECT and _looks_inside(kind, names)):
+        if held in (LIST, TUPLE, DICT, SET) or (held == OBJECT and has_any_of(kind, names)):
             stack += _held_parts(x, names)
     return found
 
 
 @cached_by_kind(4096)
-def _looks_inside(kind: type, names: frozenset[str]) -> bool:
+def has_any_of(kind: type, names: frozenset[str]) -> bool:
     """Return whether one of some methods of a class is another than that of any object."""
-    return any(getattr(kind, name, None) is not getattr(object, name, None) for name in names)
+    return any(not names.isdisjoint(vars(of)) for of in kind.__mro__ if of is not object)
 
 
 def _is_quiet(kind: type, names: frozenset[str]) -> bool:
     """Return whether neither objects of a class nor the values they hold have some methods."""
-    if kind_of_type(kind) != OBJECT or _looks_inside(kind, names):
+    if kind_of_type(kind) != OBJECT or has_any_of(kind, names):
         return False
     return not any(name in names for name, _ in _writing_hooks(kind))
 

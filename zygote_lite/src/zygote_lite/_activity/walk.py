@@ -6,10 +6,12 @@ all that they reach is walked. What was found to reach nothing active is remembe
 
 import functools
 import re
+import sys
 import threading
 import types
 import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from numbers import Number
 from typing import Any
@@ -51,6 +53,7 @@ from zygote_lite.modes import CHECKED, InternalError
 _BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
 LIMIT = 2000
 LIMIT_BY_NAME = 50_000
+_NO_LIMIT = sys.maxsize // 8
 _GIVEN, _EARNED = 200, 2  # objects that a run may walk through, and how many more for each call
 _NUMBERS = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
 
@@ -67,6 +70,24 @@ def reaches_active(*roots: Any) -> bool:
     if CHECKED and not found:
         _check_marks(active, roots)
     return found
+
+
+def reaches_active_at_all(*roots: Any) -> bool:
+    """Return whether something active can be reached from `roots`, however long the walk takes.
+
+    Where the answer decides on an error. What is found clean is not walked again.
+    """
+    active = state.active
+    if not active or not state.outside:
+        return reaches_active(*roots)
+    seen: dict[int, Any] = {}
+    stack = [*roots]
+    if next(_walk(active, stack, seen, stack, _NO_LIMIT), None) is not None:
+        return True
+    _note_clean(seen)
+    if CHECKED:
+        _check_marks(active, roots)
+    return False
 
 
 def reaches_active_by_name(*roots: Any) -> bool:
@@ -114,7 +135,9 @@ def _is_found_active(active: dict[int, Any], roots: tuple[Any, ...]) -> bool:
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
     limit = LIMIT_BY_NAME if state.doubted else LIMIT  # what was recorded in doubt is not refused
-    for _ in _walk(active, [*roots], seen, by_name, limit):
+    for found in _walk(active, [*roots], seen, by_name, limit):
+        if found is _VAST:
+            _note_vast(roots)
         return True
     if any(
         _is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or isinstance(x, type)
@@ -122,6 +145,13 @@ def _is_found_active(active: dict[int, Any], roots: tuple[Any, ...]) -> bool:
         return True
     _note_clean(seen)
     return False
+
+
+def _note_vast(roots: tuple[Any, ...]) -> None:
+    """Note from which of some objects a walk was given up: the next one need not try."""
+    many = [x for x in roots if kind_of(x) >= TUPLE]
+    if len(many) == 1 and stays_clean(many[0]):
+        state.clean[id(many[0])] = _Vast(many[0])
 
 
 def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
@@ -140,14 +170,16 @@ def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
 
 
 def surely_reaches_active(*roots: Any) -> bool:
-    """Return whether something active can be reached from `roots` (no, if in doubt)."""
+    """Return whether something active can be reached from `roots`, but not by a name alone."""
     if not state.outside:
         return reaches_active(*roots)
     seen: dict[int, Any] = {}
-    found = next(_walk(state.active or {}, [*roots], seen, [], LIMIT_BY_NAME), None)
-    if found is None:
+    by_name: list[Any] = []
+    if next(_walk(state.active or {}, [*roots], seen, by_name, _NO_LIMIT), None) is not None:
+        return True
+    if not by_name:
         _note_clean(seen)
-    return found is not None and found is not _VAST
+    return False
 
 
 def _holds_active(x: Any) -> bool:
@@ -232,18 +264,25 @@ def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -
     """
     clean = state.clean
     if id(x) in before or id(x) in clean:
-        return clean.get(id(x)) is _VAST
+        return type(clean.get(id(x))) is _Vast
     seen: dict[int, Any] = {}
     more: list[Any] = [x]
     for _ in _walk(active, more, seen, more, LIMIT_BY_NAME):
         if len(seen) > LIMIT_BY_NAME:
-            clean[id(x)] = _VAST
+            clean[id(x)] = _Vast(x)
         return True
     _note_clean(seen)
     return False
 
 
 _VAST = object()
+
+
+@dataclass(frozen=True, slots=True)
+class _Vast:
+    """Mark what a walk was given up from, and keep it alive as long as its identity is known."""
+
+    x: Any
 
 
 def _walk(
@@ -269,9 +308,11 @@ def _walk(
         if (kind == VALUE and type(x) in _NUMBERS) or id(x) in seen:
             continue
         if id(x) in clean:
-            if clean[id(x)] is _VAST:
+            if type(clean[id(x)]) is not _Vast:
+                continue
+            if limit is not _NO_LIMIT:
                 yield _VAST
-            continue
+                continue
         if kind == INERT:
             if isinstance(x, str | bytes | bytearray | re.Match) and id(x) in active:
                 yield x

@@ -9,6 +9,7 @@ import cmath
 import heapq
 import math
 import operator
+import sys
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
@@ -230,7 +231,7 @@ SPREAD = _ITERATE | _NUMBER
 """Methods that NumPy calls to spread a value over an array."""
 SPECIAL_METHODS = frozenset((
     *_ATTRIBUTE, *COMPARING, *_ITERATE, *HASH, *_TEXT, *_NUMBER, *_CLASS,
-    "__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__",
+    "__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__", "__sizeof__",
 ))  # fmt: skip
 """All that is called unasked."""
 
@@ -274,7 +275,11 @@ declare(delattr, calls=frozenset(("__delattr__",)))
 declare(dir, calls=frozenset(("__dir__",)))
 declare(bisect.bisect_left, bisect.bisect_right, calls=frozenset(("__lt__",)), calls_within=True)
 declare(hasattr, calls=_ATTRIBUTE)
-declare(operator.is_, operator.is_not, id, type, callable, len, vars, calls=frozenset())
+declare(sys.getsizeof, calls=frozenset(("__sizeof__",)))
+declare(
+    operator.is_, operator.is_not, id, type, callable, len, vars, sys.getrefcount,
+    calls=frozenset(),
+)  # fmt: skip
 
 declare(
     operator.add, operator.concat, operator.mul, operator.or_, operator.iadd, operator.getitem,

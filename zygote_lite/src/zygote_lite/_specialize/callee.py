@@ -16,7 +16,7 @@ import numpy as np
 from zygote_lite._activity.activity import holds_text
 from zygote_lite._activity.doubts import GENERATES
 from zygote_lite._activity.saved import note_captured_deeply
-from zygote_lite._activity.walk import may_reach_active, reaches_active
+from zygote_lite._activity.walk import may_reach_active, reaches_active_at_all
 from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._cotangents.registry import BY_CODE, Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, state, take
@@ -99,7 +99,7 @@ def _differentiated(nodes: Nodes, xs: tuple[Any, ...]) -> tuple[int, ...]:
     numbers = []
     for i, x in enumerate(xs):
         by_address = type(x) not in _BY_VALUE and kind_of(x) != INERT
-        reaches = reaches_active if type(x) in _OF_PARTS else may_reach_active
+        reaches = reaches_active_at_all if type(x) in _OF_PARTS else may_reach_active
         if nodes[i + 1] is not None or (by_address and reaches(x)):
             if by_address and type(x) not in _OF_PARTS:
                 return ()

@@ -23,7 +23,7 @@ from zygote_lite._activity.outputs import may_read_descriptors
 from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._activity.saved import guarded, is_writer
 from zygote_lite._activity.side_effects import hooks_called, unknown_hooks
-from zygote_lite._activity.walk import captured_within, may_reach_active, reaches_active
+from zygote_lite._activity.walk import captured_within, may_reach_active, reaches_active_at_all
 from zygote_lite._cotangents.kinds import OBJECT, VALUE, dict_of, is_opaque, kind_of
 from zygote_lite._cotangents.registry import (
     DESUGARED,
@@ -143,7 +143,7 @@ class InactiveCalls(RecordedFunctions):
         hooks = hooks_called(f, (*xs, *kws.values()))
         if not hooks and id(f) not in STRUCTURAL and id(f) not in DESUGARED:
             hooks = unknown_hooks(f, xs)
-            if hooks and reaches_active(*hooks):
+            if hooks and reaches_active_at_all(*hooks):
                 raise hook_refusal(f, hooks)
         harmless = not (state.captured or state.clean) or (not hooks and is_harmless(f, xs, kws))
         if not harmless:

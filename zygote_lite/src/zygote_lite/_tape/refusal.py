@@ -19,7 +19,7 @@ from zygote_lite._activity.activity import is_active_text, is_text, text_pullbac
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.outputs import is_stream, note_name
 from zygote_lite._activity.side_effects import callbacks, unknown_hooks
-from zygote_lite._activity.walk import captured_within, reaches_active
+from zygote_lite._activity.walk import captured_within, reaches_active_at_all
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     INERT,
@@ -63,11 +63,12 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
     and nothing was given that the call may have changed.
     """
     operands = (getattr(f, "__self__", None), *xs, *kws.values())
-    hooks = [*unknown_hooks(f, operands), *callbacks(operands)]
-    if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
-        raise hook_refusal(f, hooks)
-    reaches = reaches_active(f, *operands)  # an iterator that ends lets go of what it held
     is_held = type(operands[0]) is not types.ModuleType  # a function of a module holds nothing
+    meant = operands if is_held else operands[1:]
+    hooks = [*unknown_hooks(f, meant), *callbacks(meant)]
+    if hooks and (reaches_active_at_all(*hooks) or captured_within(*hooks)):
+        raise hook_refusal(f, hooks)
+    reaches = reaches_active_at_all(f, *meant)  # an iterator that ends lets go of what it held
     flags = (flags[0] if is_held else None, *flags[1:])
     given = [x for flag, x in zip(flags, operands, strict=True) if flag]
     if (not given and not reaches) or id(f) in _WITHOUT_TRACE:

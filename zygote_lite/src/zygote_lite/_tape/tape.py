@@ -20,7 +20,7 @@ from zygote_lite._activity.classes import fields_of, member_of, overrides_iterat
 from zygote_lite._activity.doubts import is_of_objects
 from zygote_lite._activity.saved import note_captured
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands
-from zygote_lite._activity.walk import captured_within, reaches_active
+from zygote_lite._activity.walk import captured_within, reaches_active, reaches_active_at_all
 from zygote_lite._activity.wholes import note_whole, rewritten
 from zygote_lite._cotangents.indexed import is_part, part_back
 from zygote_lite._cotangents.kinds import (
@@ -125,7 +125,7 @@ class Tape(Iteration):
             nodes = self.numbered(nodes, xs)
         if dict in map(type, xs) and any(map(is_fields_view, xs)):
             raise refused_fields("an object")
-        if hooks and isinstance(xs[0], np.ndarray) and reaches_active(*hooks):
+        if hooks and isinstance(xs[0], np.ndarray) and reaches_active_at_all(*hooks):
             raise hook_refusal(f, hooks)
         if f is operator.getitem and not kws and is_part(*xs):
             return self.read(nodes, *xs)
@@ -140,7 +140,8 @@ class Tape(Iteration):
             return done
         declared = IN_PYTHON.get(id(f))
         known = None if declared is None else next(iter(declared.bodies(xs, kws)), None)
-        if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+        reaches = reaches_active if known is not None else reaches_active_at_all
+        if hooks and (reaches(*hooks) or captured_within(*hooks)):
             if known is None:
                 raise hook_refusal(f, hooks)
             return self.call(nodes, known, *xs, **kws)
@@ -232,7 +233,7 @@ class Tape(Iteration):
     ) -> tuple[tuple[NodeId, ...], tuple[Any, ...]]:
         """Return the operands of a call as its rule reads them; refuse those that it may not."""
         hooks = hooks_of_operands(f, (*xs, *kws.values()))
-        if hooks and find_rule(f, *xs) is not None and reaches_active(*hooks):
+        if hooks and find_rule(f, *xs) is not None and reaches_active_at_all(*hooks):
             raise hook_refusal(f, hooks)
         if any(overrides_iteration(type(x)) for x in xs):
             rule = None if isinstance(f, types.FunctionType) else find_rule(f, *xs)
@@ -257,7 +258,12 @@ class Tape(Iteration):
         for n, x in () if simple else zip(nodes[1:], xs, strict=False):
             if id(x) in state.held and computes_in_c(x):
                 raise refused_holder(x)
-            if n is None and is_opaque(x) and not is_known_by_rule(type(x)) and reaches_active(x):
+            if (
+                n is None
+                and is_opaque(x)
+                and not is_known_by_rule(type(x))
+                and reaches_active_at_all(x)
+            ):
                 raise refusal(f, xs)  # it is over memory that was written since
         whole = rewritten(nodes[1:], xs) if state.written and not simple else None
         if whole is not None:
