@@ -1,8 +1,10 @@
-"""Deques, ordered dicts and dicts with defaults that change, and what is read while it is empty."""
+"""Deques, tuples of any length, ordered dicts, dicts with defaults, and what is read of nothing."""
 
 import copy
+import math
 from collections import OrderedDict, defaultdict, deque
 
+import numpy as np
 import pytest
 
 from tests.zygote_lite.checks import programs
@@ -18,6 +20,38 @@ def bounded_deque_is_added_to(x):
     q = deque([x], maxlen=2)
     q += [x * x, x * 3.0, x**4]
     return q[0] * 2 + q[1] * x
+
+
+@tried((0.5, 4), (0.5, 1), (1.2, 6))
+def numpy_takes_a_deque(x, n):
+    q, s = deque(maxlen=3), 0.0
+    for i in range(n):
+        q.append(x ** (i + 1))
+        s += np.mean(q) + np.array(q)[0] * x + np.std(np.asarray(q))
+    return s + np.dot(q, q) + np.linalg.norm(q) if n else x
+
+
+@tried((0.5, 12), (0.5, 1), (1.2, 15))
+def tuples_of_any_length(x, n):
+    a = [x**i for i in range(n)]
+    t, u = tuple(a), tuple(v * x for v in a)
+    a[0] = 2 * x
+    first, *others = t
+    s = t[0] + u[-1] * x + sum(t[1:]) + max(t) * len(t) + sum(v * w for v, w in zip(t, u))
+    s += (t + u)[n] + np.mean(t) + sum(others) * first + sum(tuple(map(math.sin, a)))
+    return s * t.index(1.0) + s + tuple(t).count(x) * sum(tuple(deque(a, 2)))
+
+
+@tried((0.5, 12), (0.5, 1), (1.2, 15))
+def columns_of_rows(x, n):
+    rows = [(i * 0.1, np.array([x, x**i])) for i in range(n)]
+    times, states = zip(*rows)
+    rows[0] = (x, states[-1])
+    s = sum(states) @ np.array([1.0, x]) * times[-1] + np.array(states).sum()
+    pairs = [(x * i, x + i) for i in range(n)]
+    left, right = map(list, zip(*pairs))
+    left.append(x)
+    return s + sum(left) * right[0] + sum(k * c[-1] for k, c in enumerate(zip(*pairs)))
 
 
 @tried((0.5,), (1.2,))
@@ -205,3 +239,17 @@ def test_key_that_may_be_missing_is_left_to_the_tape():
         return x * 7 if found is None else found * x
 
     assert_agreement(look_up, (0.5, 2), (0.5, 2), (0.5, 3), (0.5, 0), argnums=(0,))
+
+
+def test_columns_of_no_rows_raise_as_python_does():
+    def f(x, n):
+        rows = [(x, x * i) for i in range(n)]
+        a, b = zip(*rows)
+        return sum(a) * sum(b)
+
+    for n in (9, 9, 9, 0, 11):
+        if n:
+            assert gradient(f, 0.5, n)[0] == pytest.approx(n * n * (n - 1) * 0.5)
+            continue
+        with pytest.raises(ValueError, match="not enough values to unpack"):
+            gradient(f, 0.5, n)

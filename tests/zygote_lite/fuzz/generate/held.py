@@ -98,6 +98,8 @@ q.extend(a[:2])
 s += q[0] - q[-1] * 0.3 + sum(q) * 0.1
 window.append(E)
 s += sum(window) / len(window)
+window.append(E); s += np.mean(window)
+s += np.array(q).sum() * 0.1
 seen.add(I % 3)
 if I % 3 in seen: s += E
 s += len(seen) * 0.1
@@ -108,6 +110,12 @@ best = a if E > 0.3 else b
 best = best[:]; best[0] = E
 s += best[0] * best[-1]
 z = sum(w for _, w in stack); s += z
+if stack: ks, ws = zip(*stack); s += sum(ws) * 0.1 + ks[0] * ws[-1]
+if stack: s += sum(sum(column) for column in zip(*stack)) * 0.1
+fixed = tuple(a); a[0] = E; s += fixed[0] * fixed[-1] + sum(fixed[1:]) * 0.1
+fixed = fixed + tuple(q); s += fixed[I % len(fixed)] * 0.1
+fixed = tuple(u * E for u in b); s += sum(fixed) / len(fixed)
+s += sum(u * t for u, t in zip(fixed, tuple(window)))
 s += np.array(a).mean()
 s += np.sum(a)
 t = max(stack)[1] if stack else E; s += t
@@ -158,6 +166,7 @@ START = """\
     m = defaultdict(lambda: p * 0.5)
     v = np.array([p, xs[0]])
     c = [v]
+    fixed = tuple(a)
 """
 HELPER = """\
 def change(u, w):
@@ -171,7 +180,7 @@ END = """\
     total = s + sum(a) * 0.3 + sum(b) * 0.2 + table[0][0] + table[2][1] + sum(q) * 0.1
     total += sum(row[0] for row in rows) + sum(d.values()) * 0.3
     total += sum(m.values()) * 0.1 + sum(memo.values()) + sum(window) + sum(empty) + m[9]
-    total += sum(w * (i + 1) for i, w in stack) + hist[-1]["x"] + sum(best) * 0.1
+    total += sum(w * (i + 1) for i, w in stack) + hist[-1]["x"] + sum(best) * 0.1 + fixed[0]
     return float(total) if total == total else 0.0 * p
 """
 

@@ -8,6 +8,7 @@ import contextlib
 import inspect
 import operator
 import types
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -88,7 +89,8 @@ class Tape(Iteration):
         5. a structural pullback of the engine: attributes, construction, subscripts;
         6. a rule of an installed plugin, through `rulescore`;
         7. the Python equivalent of a function written in C;
-        8. the call again with its generators run out into lists, if C would step them;
+        8. the call again with its generators run out into lists, if C would step them, and its
+           deques, if a rule takes lists;
         9. the meaning of the callable, by its class: transformed code for a function, or its
            code; a method's function, the `__call__` of an object, ... (`by_callable`);
         10. an error that names the function and the place, unless it cannot carry a gradient.
@@ -163,7 +165,8 @@ class Tape(Iteration):
             if type(y) is Generated and isinstance(f, type):
                 y.kind = f
             return y, node
-        if any(type(x) is Generated for x in xs) and not is_resolved_later(f):
+        as_lists = deque in map(type, xs) and takes_lists(f, xs)
+        if as_lists or (any(type(x) is Generated for x in xs) and not is_resolved_later(f)):
             xs, nodes = self.run_out(xs, nodes)
             return self.call(nodes, f, *xs, **kws)
         return self.by_callable(nodes, f, xs, kws)
@@ -218,13 +221,13 @@ class Tape(Iteration):
     def run_out(
         self, xs: tuple[Any, ...], nodes: tuple[NodeId, ...]
     ) -> tuple[Any, tuple[NodeId, ...]]:
-        """Return arguments in which generators, and lists that iterate in their own way, are lists.
+        """Return arguments with lists for generators, deques and lists that iterate by themselves.
 
         A rule would take the cotangents of what is generated for those of what the list holds.
         """
         given, flags = list(xs), list(nodes)
         for i, x in enumerate(xs):
-            if type(x) is Generated or overrides_iteration(type(x)):
+            if type(x) in (Generated, deque) or overrides_iteration(type(x)):
                 given[i], flags[i + 1] = self.call((None, nodes[i + 1]), list, x)
         return tuple(given), tuple(flags)
 
@@ -295,6 +298,11 @@ class Tape(Iteration):
     ) -> Traced:
         """Run a call without a gradient, if none has to pass through it, or raise `NoRuleError`."""
         return self.record(*no_rule(nodes, f, xs, kws), nodes)
+
+
+def takes_lists(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Return whether there is a rule for a call with lists in the place of its deques."""
+    return find_rule(f, *[[*x] if type(x) is deque else x for x in xs]) is not None
 
 
 _WITHOUT_METHODS = {

@@ -16,6 +16,7 @@ from zygote_lite._specialize.infer.branches import interpret_branch, truth_asked
 from zygote_lite._specialize.infer.cells import assign, is_cell, new_cell, with_cells
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import hold_all, moves_to
+from zygote_lite._specialize.infer.held.calls import columns
 from zygote_lite._specialize.infer.inputs import is_settled
 from zygote_lite._specialize.infer.iteration.generators import (
     advance,
@@ -177,6 +178,9 @@ class Interpreter(Builder):
                 self.called(s, env)
             case ir.Apply(_, target, function, arguments, keywords):
                 given, named = self.atom(arguments, env), [self.atom(x, env) for x in keywords]
+                if given.contents is not None and not named:  # `zip(*rows)`
+                    env[target] = columns(self, given)
+                    return env
                 if given.items is None or not all(map(_dicts.is_dict, named)):
                     raise NotSupported.UNKNOWN_LENGTH("a call has `*` or `**` of something unknown")
                 kws = _calls.joined_keywords([_dicts.entries_of_dict(x) for x in named])

@@ -18,7 +18,7 @@ from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 Block = list[ir.Statement]
 HandlersOf = Sequence[ir.Handler]
 EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
-MOST_STATEMENTS = 1500  # statements: a function that grows beyond is left to the tape
+MOST_STATEMENTS = 2500  # statements: a function that grows beyond is left to the tape
 
 
 @dataclass

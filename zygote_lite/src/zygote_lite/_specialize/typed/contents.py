@@ -16,6 +16,15 @@ from zygote_lite._specialize.typed.values import Value
 ANY = object()  # the key of what holds for all items of a list, or for all values of a dict
 
 
+class LongTuple(tuple[Any, ...]):
+    """The kind of a tuple of any length: as in a list, one slot stands for all of its items."""
+
+    __slots__ = ()
+
+
+LongTuple.__name__ = "tuple"
+
+
 @dataclass(eq=False)
 class Slot:
     """What holds for an item: a number, an array, a constant, or another container."""

@@ -59,6 +59,12 @@ def has_room(x: Any, size: int) -> None:
         raise Unsound.RAISES("a cache is full")
 
 
+def has_items(x: Any) -> None:
+    """Leave the code where a list is empty."""
+    if not x:
+        raise Unsound.RAISES("a list is empty")
+
+
 def has_key(x: Any, key: Any) -> None:
     """Leave the code unless a dict has a key."""
     if key not in x:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._ir.intrinsics import unpack
+from zygote_lite._ir.intrinsics import join_arguments, unpack
 from zygote_lite._python.library.heapq import in_python
 from zygote_lite._specialize.infer.held import dicts as _dicts
 from zygote_lite._specialize.infer.held import lists as _lists
@@ -55,10 +55,16 @@ from zygote_lite._specialize.infer.iteration.known import (
 )
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.contents import ANY, contents_in, holds_active
+from zygote_lite._specialize.typed.contents import (
+    ANY,
+    LongTuple,
+    contents_in,
+    holds_active,
+    root_of,
+)
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import has_length, has_room
+from zygote_lite._specialize.typed.runtime import has_items, has_length, has_room
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -104,6 +110,8 @@ def of_held(
     builder: Builder, f: Any, xs: list[Value], kws: Options, stem: str
 ) -> Value | None:  # fmt: skip
     """Write a call of a function on containers that are held; return `None` for other functions."""
+    if f is join_arguments:
+        return _rows_of_zip(*xs)
     if f in MADE_BY_CLASS:
         return MADE_BY_CLASS[f](builder, xs, kws, stem)
     asks = f is operator.contains and not xs[1].is_constant
@@ -140,6 +148,9 @@ def held_part(builder: Builder, x: Value, index: Value, stem: str) -> Value:
     kind = contents_in(x).kind
     if kind is list and isinstance(index.sample, slice):
         return _new_lists.part_of(builder, x, index, stem)
+    if kind is LongTuple and isinstance(index.sample, slice):
+        items = _new_lists.part_of(builder, _new_lists.listed(builder, x), index)
+        return _new_lists.tuple_of(builder, items)
     if kind is defaultdict:
         _lists.note_resized(builder, x)
         refuse_key(index)
@@ -202,6 +213,9 @@ def _delete(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
 
 def _held_added(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     kinds = {contents_in(x).kind if is_held(x) else type(x.sample) for x in xs}
+    if LongTuple in kinds and kinds <= {LongTuple, tuple}:
+        items = [_new_lists.listed(builder, x) for x in xs]
+        return _new_lists.tuple_of(builder, _new_lists.lists_joined(builder, *items))
     return _new_lists.lists_joined(builder, *xs) if kinds == {list} else None
 
 
@@ -245,7 +259,7 @@ def _held_list(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     if len(xs) != 1:
         return None
     x = xs[0]
-    if is_held(x) and contents_in(x).kind in (list, deque):
+    if is_held(x) and contents_in(x).kind in (list, deque, LongTuple):
         return _new_lists.part_of(builder, x, None)
     if is_held(x) and issubclass(contents_in(x).kind, dict | set):
         return _dicts.list_of_keys(builder, x)
@@ -253,10 +267,35 @@ def _held_list(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
 
 
 def _held_tuple(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
-    x = xs[0]
-    if is_held(x) and contents_in(x).kind is tuple:
-        return x
-    raise NotSupported.UNKNOWN_LENGTH("a tuple is made of something of unknown length")
+    if is_held(xs[0]) and issubclass(contents_in(xs[0]).kind, tuple):
+        return xs[0]
+    made = _held_list(builder, xs, kws)
+    return None if made is None else _new_lists.tuple_of(builder, made)
+
+
+def _rows_of_zip(f: Value, *parts: Value) -> Value | None:
+    """Return what `zip(*rows)` is given, where that is a list of tuples of one length."""
+    if f.sample is not zip or len(parts) != 1 or not is_held(parts[0]):
+        return None
+    slot = contents_in(parts[0]).slots.get(ANY)
+    is_table = slot is not None and slot.contents and root_of(slot.contents).kind is tuple
+    return parts[0] if is_table else None
+
+
+def columns(builder: Builder, rows: Value) -> Value:
+    """Write `zip(*rows)`: an iterator of tuples, one for each item of a row."""
+    slot = _new_lists.slot_in(builder, rows)
+    assert slot.contents is not None
+    builder.demand(has_items, rows)  # `zip()` gives nothing
+    places = [constant(i) for i in range(len(root_of(slot.contents).slots))]
+    found = [builder.inline(column, [rows, i], {}) for i in places]
+    made = [_new_lists.tuple_of(builder, hold(builder, items)) for items in found]
+    return builder.iterator(structure(tuple, made))
+
+
+def column(rows: Any, i: Any) -> Any:
+    """Return an item of each row."""
+    return [row[i] for row in rows]
 
 
 def _held_copy(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
@@ -268,9 +307,9 @@ def _held_copy(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
 
 def _unpacked(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     x, count, star = xs
-    if not is_held(x) or contents_in(x).kind not in (tuple, list, deque):
+    if not is_held(x) or contents_in(x).kind not in (tuple, list, deque, LongTuple):
         return None
-    x = _new_lists.listed(builder, x) if contents_in(x).kind is deque else x
+    x = _new_lists.listed(builder, x) if contents_in(x).kind in (deque, LongTuple) else x
     n = count.sample
     if contents_in(x).kind is tuple:
         parts = [held_item(builder, x, constant(i)) for i in range(len(contents_in(x).slots))]

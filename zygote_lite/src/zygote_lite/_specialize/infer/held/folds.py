@@ -1,6 +1,7 @@
 """What reads containers that are held: questions, folds, and what sorts them."""
 
 import operator
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,7 @@ from zygote_lite._specialize.infer.iteration.known import Several, as_they_are_n
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.contents import Contents, Slot, contents_in
+from zygote_lite._specialize.typed.contents import Contents, LongTuple, Slot, contents_in
 from zygote_lite._specialize.typed.facts import (
     UNKNOWN,
     ArrayOf,
@@ -163,7 +164,7 @@ def array_of_held(builder: Builder, x: Value) -> Value:
 
 def _number_in(contents: Contents, seen: list[Contents]) -> tuple[bool, int]:
     """Return whether a gradient passes through what a nest of lists holds, and how deep it is."""
-    if contents in seen or contents.kind not in (list, tuple):
+    if contents in seen or contents.kind not in (list, tuple, LongTuple, deque):
         raise NotSupported.LIST_OPERATION("an array is made of a list of something else")
     active, depth = False, 1
     for slot in contents.slots.values():

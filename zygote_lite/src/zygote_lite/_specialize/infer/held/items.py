@@ -142,7 +142,7 @@ def key_of(builder: Builder, x: Value, index: Value) -> Any:
 
 def store_held(builder: Builder, x: Value, index: Value, value: Value) -> None:
     """Write `x[index] = value`."""
-    if contents_in(x).kind is tuple:
+    if issubclass(contents_in(x).kind, tuple):
         raise Unsound.RAISES("it writes to an item of a tuple")
     note_change(builder, x)
     value = kept(builder, value)

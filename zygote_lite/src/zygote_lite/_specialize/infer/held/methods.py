@@ -22,7 +22,7 @@ from zygote_lite._specialize.infer.held.folds import Options, asks, sort_held
 from zygote_lite._specialize.infer.held.items import held_item, refuse_key
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.contents import ANY, contents_in
+from zygote_lite._specialize.typed.contents import ANY, LongTuple, contents_in
 from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import has_key
@@ -204,6 +204,8 @@ _OF_METHODS: dict[tuple[type, str], Callable[..., Value]] = {
     (list, "copy"): lambda builder, x: _new_lists.part_of(builder, x, None),
     (list, "sort"): lambda builder, x, **kws: sort_held(builder, x, kws),
     (list, "index"): _asked(list.index, ONE_INT), (list, "count"): _asked(list.count, ONE_INT),
+    (LongTuple, "index"): _asked(tuple.index, ONE_INT),
+    (LongTuple, "count"): _asked(tuple.count, ONE_INT),
     (deque, "index"): _asked(deque.index, ONE_INT), (deque, "count"): _asked(deque.count, ONE_INT),
     (deque, "appendleft"): partial(_append, first=True), (deque, "copy"): _deque_copied,
     (deque, "extendleft"): _by_function(extend_left), (deque, "rotate"): _by_function(rotate),

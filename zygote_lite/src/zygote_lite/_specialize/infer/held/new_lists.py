@@ -21,7 +21,7 @@ from zygote_lite._specialize.infer.iteration.known import Several, known_items
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.contents import ANY, Slot, contents_in, holds_active
+from zygote_lite._specialize.typed.contents import ANY, LongTuple, Slot, contents_in, holds_active
 from zygote_lite._specialize.typed.facts import Other, Scalar
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSupported
@@ -89,6 +89,14 @@ def part_of(builder: Builder, x: Value, part: Value | None, stem: str = "") -> V
     return op.target
 
 
+def tuple_of(builder: Builder, x: Value) -> Value:
+    """Write `tuple(x)` of a list, whose length is not known."""
+    op = builder.write(Result(Other(tuple), (*x.sample,)), tuple, [x], {})
+    new_contents(builder, op, LongTuple, contents_in(x).slots)
+    mirror_copy(op, x, add_all)
+    return op.target
+
+
 def lists_joined(builder: Builder, a: Value, b: Value) -> Value:
     """Write `a + b`, a new list."""
     a, b = hold(builder, a), hold(builder, b)
@@ -143,7 +151,7 @@ def listed(builder: Builder, x: Value, hinted: bool = False) -> Value:
     """
     if x.contents is not None and contents_in(x).kind is list:
         return x
-    if x.contents is not None and contents_in(x).kind is deque:
+    if x.contents is not None and contents_in(x).kind in (deque, LongTuple):
         return part_of(builder, x, None)
     if x.items is not None and type(x.sample) is list and x not in builder.iterators:
         return hold(builder, x) if x in builder.homes else _display_of(builder, x.items)

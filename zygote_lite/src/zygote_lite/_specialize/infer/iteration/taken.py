@@ -45,7 +45,7 @@ from zygote_lite._specialize.typed.stand_ins import SOURCE, View
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
-_LAZY = {
+LAZY = {
     map, filter, itertools.accumulate, itertools.chain, itertools.islice, itertools.product,
     itertools.combinations, itertools.permutations, itertools.combinations_with_replacement,
     itertools.pairwise, itertools.repeat, itertools.cycle, itertools.count, itertools.starmap,
@@ -66,7 +66,7 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
     xs = with_iterators(builder, f, xs)
     if builder.plain and f not in _TOGETHER and not any(map(is_iterator, xs)):
         return None
-    if f in _LAZY or f in (itertools.chain.from_iterable, dict.fromkeys):
+    if f in LAZY or f in (itertools.chain.from_iterable, dict.fromkeys):
         return builder.body_of(_equivalent_of(f), xs, kws)
     if f is iter and xs and not kws:
         return _iterator_of_call(builder, *xs)
