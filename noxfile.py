@@ -26,7 +26,9 @@ MATRIX = {
 }
 DISTRIBUTIONS = ["rulescore", *MATRIX["all"], "zygote_lite"]
 OF_HOSTS = ["rules_torch", "rules_jax"]  # whose rules answer in `interop`, which has the hosts
-OF_HOSTS_PAGES = "other_hosts or rules_torch or rules_jax or kinks or modules"
+OF_HOSTS_PAGES = (
+    "other_hosts or rules_torch or rules_jax or kinks or modules or from_ or dataframes"
+)
 WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
 OLDEST_SCIPY, NEWEST_SCIPY = "1.17", "1.18"  # the ends of the range that `rules_scipy` is for
 THIRD_PARTY = "rules_haversine"
@@ -308,15 +310,8 @@ def eyes(session):
 
 
 @nox.session
-def ported(session):
-    """Run the programs of pages that need autograd, JAX, PyTorch or pandas."""
-    session.install("-r", "requirements.txt", "autograd", "jax", "torch", "pandas")
-    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "from_ or dataframes")
-
-
-@nox.session
 def interop(session):
-    """Check functions that are exported to PyTorch, JAX and autograd, by these, and their pages."""
+    """Check functions exported to PyTorch, JAX and autograd, by these, and pages that need them."""
     session.install("-r", "requirements-interop.txt", "pip")
     hosts = ["tests/interop", "tests/rulescore/test_interop.py", "tests/rulescore/test_errors.py"]
     session.run("pytest", "-rs", "-n", "auto", *(session.posargs or hosts))

@@ -21,6 +21,10 @@ from website.rules import page as page_of_rules  # noqa: E402
 PICTURES = ROOT / "docs" / "pictures"
 ERRORS = ROOT / "docs" / "errors"
 PRINTED_CODE = re.compile(r'(?m)^```text\n(?=def |"""|# Recorded|# \w+(?: =|:) )')
+READ_NEXT = {  # on pages that have another end in the repository
+    "index.md": "Read next: [a first gradient](start/first_gradient.md).",
+    "changelog.md": "Read next: [how to install it](start/install.md).",
+}
 TYPE_OF_PARAMETER = re.compile(r"(?s)(</code></b>)\s*\((?:(?!<div).)*?\)(?=\s*–)")
 
 
@@ -118,7 +122,8 @@ def on_page_markdown(markdown, page, config, files):
     markdown = PRINTED_CODE.sub("```python\n", markdown)  # an output, in colors as other code
     elsewhere = {site: place for place, site in PAGES.items()}
     name = elsewhere.get(path, f"docs/{path}")
-    return rewritten(markdown, name, path, config.repo_url.rstrip("/"), has_page)
+    found = rewritten(markdown, name, path, config.repo_url.rstrip("/"), has_page)
+    return f"{found}\n{READ_NEXT.get(path, '')}\n"
 
 
 def on_page_content(html, page, config, files):
