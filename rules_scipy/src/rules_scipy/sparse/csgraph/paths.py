@@ -161,7 +161,8 @@ def _(csgraph: Graph, source: object, sink: object, K: object, *, directed=True,
 @rule(cg.construct_dist_matrix)
 def _(graph: Graph, predecessors: object, directed=True, null_value=np.inf):
     weights = as_graph(cg.construct_dist_matrix, graph)
-    y = cg.construct_dist_matrix(graph, predecessors, directed, null_value)
+    given = graph if sp.issparse(graph) else np.array(graph, float)  # which SciPy writes to
+    y = cg.construct_dist_matrix(given, predecessors, directed, null_value)
     before = np.array(predecessors)
 
     def pullback(dy):
