@@ -215,29 +215,37 @@ def _(a: ArrayLike, permute_l=False, overwrite_a=False, check_finite=True, p_ind
 @stacked(sl.ldl, 2)
 def _(A: ArrayLike, lower=True, hermitian=True, overwrite_a=False, check_finite=True):
     y = sl.ldl(A, lower, hermitian, False, check_finite)
-    if np.any(np.triu(y[1], 1) != 0):
-        raise NotImplementedError("scipy.linalg.ldl has no rule for pivots of two rows")
     if np.iscomplexobj(y[0]) and not hermitian:
         raise NotImplementedError("scipy.linalg.ldl has no rule for complex symmetric matrices")
 
     def pullback(dy):
         low, d, order = y
         dlow, dd = dy[:2]
-        pivots = diagonal(d)
-        vanishing = pivots == 0
+        vanishing = ~np.any(d, axis=1)
         if np.count_nonzero(vanishing) > 1:  # rows and columns that are left are all zero
             raise LinAlgError("the pivots of a matrix whose rank is less by two have no gradient")
-        inner = 0.0 if dd is None else diagonal_matrix(np.real(diagonal(dd)))
+        pairs = (d != 0) & ~np.eye(len(d), dtype=bool)  # pivots of two rows
+        inner = 0.0 if dd is None else np.where(pairs, dd, 0) + diagonal_matrix(diagonal(dd))
         if dlow is not None:
             product = adjoint(low) @ dlow
             half = np.tril(product, -1) if lower else np.triu(product, 1)
-            inner = inner + half / conjugate(np.where(vanishing, 1, pivots))[..., None, :]
-        inner = inner[np.ix_(order, order)]
+            inner = inner + np.where(pairs, 0, half) @ inverse_of_pivots(d + np.diag(vanishing))
         left = triangular_solve(low[order], inner, lower, trans=2, unit=True)
         moved = adjoint(triangular_solve(low[order], adjoint(left), lower, trans=2, unit=True))
-        return (project(of_hermitian(moved, lower), A),)
+        back = np.argsort(order)
+        return (project(of_hermitian(moved[np.ix_(back, back)], lower), A),)
 
     return y, pullback
+
+
+def inverse_of_pivots(d):
+    """Return the inverse of a Hermitian matrix of blocks of one row or two."""
+    other = d - np.diag(diagonal(d))  # beside the diagonal
+    paired = np.any(other != 0, axis=1)
+    here = np.real(diagonal(d))
+    partner = np.where(paired, here[np.argmax(other != 0, axis=1)], 1.0)
+    determinants = here * partner - np.sum(np.abs(other) ** 2, axis=1)
+    return (np.diag(partner) - other) / determinants[:, None]
 
 
 def qr_cotangent(a, q, r, dq, dr):

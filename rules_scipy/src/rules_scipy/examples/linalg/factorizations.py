@@ -13,6 +13,11 @@ TALL = np.sin(np.arange(1.0, 13.0) ** 2).reshape(4, 3)
 VECTOR = np.array([0.5, -1.5, 2.0])
 
 
+INDEFINITE = np.array([[0.2, 1.0, -1.5], [1.0, 2.5, 0.3], [-1.5, 0.3, -3.0]])  # rows change places
+IN_PAIRS = np.array([[0.1, 3.0, 0.4j, 1.0], [3.0, 0.2, 0.5, -0.3],
+                     [-0.4j, 0.5, -2.0, 0.7j], [1.0, -0.3, -0.7j, 0.0]])  # fmt: skip
+
+
 def fixed_pivots(v):
     """Move the factors, and not the pivots."""
     return (v[0], None if v[1] is None else 0 * v[1]) if isinstance(v, tuple) else v
@@ -24,7 +29,8 @@ for lower in (False, True):
         rule.example(sl.cho_factor, a, lower=lower)
     rule.example(sl.cho_solve, (sl.cholesky(DEFINITE, lower), lower), VECTOR)
     rule.example(sl.cho_solve, (sl.cholesky(HERMITIAN, lower), lower), TALL.T)
-    rule.example(sl.ldl, DEFINITE, lower)
+    for a in (DEFINITE, INDEFINITE, IN_PAIRS):
+        rule.example(sl.ldl, a, lower)
 for a in (MATRIX, COMPLEX, MATRIX[::-1], TALL, TALL.T):
     rule.example(sl.lu_factor, a)
     rule.example(sl.lu, a)
