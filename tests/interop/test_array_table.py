@@ -38,3 +38,10 @@ def test_the_gradient_by_a_quantity_has_the_unit_of_the_value_by_its_own():
         found = dx.to_base_units()
         assert found.units == (value / x).to_base_units().units
         np.testing.assert_allclose(found.magnitude, due, rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", [lambda x: np.sum(x * x), np.sqrt], ids=["sum", "sqrt"])
+def test_a_quantity_of_a_plain_number_is_refused_by_its_name(f):
+    for number in (2.0, 3):
+        with pytest.raises(arrays.DifferentiationError, match="Quantity that holds a plain number"):
+            arrays.gradient(f, arrays.UNITS.Quantity(number, "m"))

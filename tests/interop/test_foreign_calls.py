@@ -553,6 +553,37 @@ def test_integers_of_python_are_numbers_of_jax():
             gradient(run, n)
 
 
+OF_ARRAYS = {
+    "T": lambda x: (x.T @ x).sum() + (x[0] ** 3).sum(),
+    "numbers": lambda x: x[1, 0] * x[0, 2] + x[:, 1:].sum(),
+    "slices": lambda x: (x[:, None, ::2] ** 2).sum(),
+    "arrays": lambda x: (x[np.array([0, 0, 1])] * 2.0).sum() * x.mean(axis=0)[1],
+    "namespace": lambda x: x.__array_namespace__().exp(x).sum(),
+    "moments": lambda x: x.std() * x.max() + x.var(axis=1).sum(),
+    "shapes": lambda x: (x.reshape(3, 2) @ x.reshape((2, 3))).trace(),
+    "signs": lambda x: (2.0**x).sum() + abs(-x).sum(),
+    "rows": lambda x: sum(float(row.sum()) ** 2 for row in x),
+    "scans": lambda x: (x.cumsum(axis=1) * x).sum() + x.clip(0.5, 1.0).prod(),
+    "NumPy": lambda x: np.sum(np.exp(x) * np.maximum(x, 1.0)),
+}
+
+
+@pytest.mark.parametrize("f", OF_ARRAYS.values(), ids=OF_ARRAYS)
+def test_methods_of_arrays_of_jax(f):
+    """Beside differences of the same function."""
+    x = np.linspace(0.2, 1.6, 6).reshape(2, 3)
+    steps = 1e-6 * np.eye(6).reshape(6, 2, 3)
+    want = [(float(f(jnp.asarray(x + h))) - float(f(jnp.asarray(x - h)))) / 2e-6 for h in steps]
+    (dx,) = gradient(lambda x: float(f(x)), jnp.asarray(x))
+    assert type(dx) is np.ndarray
+    np.testing.assert_allclose(dx.ravel(), want, rtol=1e-6, atol=1e-8)
+
+
+def test_second_derivatives_through_methods_of_arrays_of_jax():
+    twice = hessian(lambda x: float((jnp.asarray(x)[1:] ** 3).sum()))(np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(twice, np.diag([0.0, 12.0, 18.0]), atol=1e-12)
+
+
 def test_what_compiled_functions_are_given():
     """Arrays of JAX have gradients of NumPy; integers are numbers, or refused."""
     (dx,) = gradient(lambda x: float(JITTED(x)), jnp.asarray(X))

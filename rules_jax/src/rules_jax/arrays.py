@@ -5,6 +5,9 @@ NumPy's again. Most functions of `jax.numpy` are compiled so. The cotangent of a
 an array of NumPy.
 """
 
+import operator
+from types import FunctionType
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -32,6 +35,50 @@ def _(f: Compiled, *xs: object, **options):
     y, back, why = record_compiled(f, *xs, **options)
     parts = parts_of(record_compiled, part_of_whole, f, xs, options, back, why)
     return as_of_jax(y), (begun, parts)
+
+
+class Method:
+    """A method or an attribute of JAX's arrays by its name, as what JAX traces has it, too."""
+
+    def __init__(self, name, is_attribute):
+        self.__name__, self.is_attribute = name, is_attribute
+
+    def __call__(self, x, *xs, **options):
+        """Call the method, or read the attribute."""
+        found = getattr(x, self.__name__)
+        return found if self.is_attribute else found(*xs, **options)
+
+
+foreign.declare_record(rule, Method, record_compiled, part_of_whole)
+
+
+def declare_method(f, method):
+    """Declare the rule for what reads arrays of JAX and is not compiled, by a function of JAX."""
+
+    @rule(f)
+    def _(x: ArrayOfJax, *xs: object, **options):
+        given = (x, *xs)
+        y, back, why = record_compiled(method, *given, **options)
+        kinds = map(type, (method, *given))
+        # shapes, axes and subscripts have no gradient
+        why = tuple(["" if kind is tuple else w for kind, w in zip(kinds, why, strict=True)])
+        parts = parts_of(record_compiled, part_of_whole, method, given, options, back, why)
+        return as_of_jax(y), (begun, parts[1:])
+
+
+declare_method(operator.neg, jnp.negative)
+declare_method(abs, jnp.abs)
+METHODS = (
+    "T", "__getitem__", "__pow__", "__rpow__", "astype", "clip", "conj", "cumprod",
+    "cumsum", "diagonal", "dot", "imag", "mT", "max", "mean", "min", "prod", "ravel", "real",
+    "repeat", "reshape", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose",
+    "var",
+)  # fmt: skip
+for name in METHODS:
+    found = vars(ArrayOfJax).get(name)
+    if isinstance(found, FunctionType | property):
+        is_attribute = isinstance(found, property)
+        declare_method(found.fget if is_attribute else found, Method(name, is_attribute))
 
 
 def as_of_jax(y):

@@ -121,6 +121,11 @@ def is_foreign(t: type) -> bool:
         return _remembered(_foreign, t, found)
 
 
+def is_converted(t: type) -> bool:
+    """Return whether a class is one of arrays with rules that NumPy makes its own, as JAX's are."""
+    return is_known_by_rule(t) and hasattr(t, "__array__") and not issubclass(t, Array)
+
+
 def is_of_pandas(t: type) -> bool:
     """Return whether a class is the `Series` or the `DataFrame` of pandas, without importing it."""
     return t.__name__ in ("Series", "DataFrame") and t.__module__.split(".")[0] == "pandas"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulescore.faults import an
-from zygote_lite._cotangents.kinds import is_of_pandas
+from zygote_lite._cotangents.kinds import is_foreign, is_of_pandas
 from zygote_lite._ir.places import where
 from zygote_lite._tape.advice import hint_on_library
 from zygote_lite.errors import Fault
@@ -50,6 +50,16 @@ def refused_holder(x: Any) -> Exception:
         f"{where()}: a gradient passes through {an(type(x).__name__)}, which carries none; "
         f"pass {instead}"
     )
+
+
+def refuse_plain_numbers(xs: Any) -> None:
+    """Raise for an array of another library that holds a number of Python, and has no dtype."""
+    for x in xs:
+        if is_foreign(type(x)) and not hasattr(x, "dtype"):
+            raise Fault.HOLDER(
+                f"{where()}: a gradient passes through {an(type(x).__name__)} that holds a plain "
+                "number, which carries none; let it hold an array, such as `np.array(2.0)`"
+            )
 
 
 _WITH_OWN_ARITHMETIC = (np.ma.MaskedArray, np.matrix, fractions.Fraction)

@@ -26,6 +26,7 @@ from zygote_lite._activity.wholes import note_whole, rewritten
 from zygote_lite._cotangents.indexed import is_part, part_back
 from zygote_lite._cotangents.kinds import (
     TUPLE,
+    is_converted,
     is_known_by_rule,
     is_opaque,
     kind_of,
@@ -53,7 +54,7 @@ from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import with_named_out
 from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated
-from zygote_lite._tape.holders import computes_in_c, refused_holder
+from zygote_lite._tape.holders import computes_in_c, refuse_plain_numbers, refused_holder
 from zygote_lite._tape.inactive import Iteration, is_resolved_later, resolved_anyway
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.refusal import (
@@ -252,6 +253,7 @@ class Tape(Iteration):
         """Apply a rule, if there is one."""
         simple = _WITHOUT_METHODS.issuperset(map(type, xs)) and not kws
         if not simple:
+            refuse_plain_numbers(xs)
             nodes, xs = self.as_read_by_rules(nodes, f, xs, kws)
         pulled = apply_rule(nodes, f, xs, kws, handed_in)
         if pulled is None:
@@ -296,7 +298,18 @@ class Tape(Iteration):
     def refuse(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
-        """Run a call without a gradient, if none has to pass through it, or raise `NoRuleError`."""
+        """Run a call without a gradient, if none has to pass through it, or raise `NoRuleError`.
+
+        NumPy makes arrays of JAX its own, in calls of its functions: then that is recorded, too.
+        """
+        of_numpy = type(f) is np.ufunc or str(getattr(f, "__module__", "")).startswith("numpy")
+        if of_numpy and any(is_converted(type(x)) for x in xs):
+            found = [
+                self.call((None, n), np.asarray, x) if is_converted(type(x)) else (x, n)
+                for x, n in zip(xs, nodes[1:], strict=False)
+            ]
+            xs, at = zip(*found, strict=True)
+            return self.call((nodes[0], *at, *nodes[1 + len(xs) :]), f, *xs, **kws)
         return self.record(*no_rule(nodes, f, xs, kws), nodes)
 
 
