@@ -23,8 +23,8 @@ from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.facts import NUMBERS
 from zygote_lite._specialize.watch import GRADIENT, PRODUCT
+from zygote_lite._tape.rules import handed_in
 from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
-from zygote_lite._tape.tape import handed_in
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
 FoundCall = tuple[Specializations | None, Any, tuple[Any, ...]]

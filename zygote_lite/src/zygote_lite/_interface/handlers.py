@@ -30,7 +30,8 @@ from zygote_lite._python.library import (
 from zygote_lite._python.objects import attributes, construct, lookup
 from zygote_lite._specialize import callee, handed
 from zygote_lite._tape import callables, scalars
-from zygote_lite._tape.tape import transformed_for_rule
+from zygote_lite._tape.handed_over import recorded_for_rule
+from zygote_lite._tape.rules import for_functions
 
 MODULES = (
     literals, operators, calls, generators, texts, plain,
@@ -43,4 +44,4 @@ MODULES = (
 )  # fmt: skip
 
 install(module.handlers for module in MODULES)
-transformed_for_rule.append(handed.answered)
+for_functions += [handed.answered, recorded_for_rule]

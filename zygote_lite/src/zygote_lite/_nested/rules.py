@@ -9,8 +9,10 @@ from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._nested.cotangents import scaled
 from zygote_lite._nested.gradients import inside
 from zygote_lite._nested.run import NestedProduct, NestedPullback, NestedRun
+from zygote_lite._tape.handed_over import unchanged
+from zygote_lite._tape.rules import handed_in
 from zygote_lite._tape.seeds import pair_of
-from zygote_lite._tape.tape import Tape, handed_in, unchanged
+from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 

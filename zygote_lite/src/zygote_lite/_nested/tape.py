@@ -38,7 +38,7 @@ from zygote_lite._tape.rules import (
     raise_failure,
     raise_refusal,
 )
-from zygote_lite._tape.tape import Tape, handed_in
+from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 
 
@@ -199,7 +199,7 @@ class NestedTape(Tape):
         """Apply a rule by running its body on the outer tape."""
         read: tuple[tuple[Any, ...], tuple[Any, ...]] = self.as_read_by_rules(nodes, f, xs, kws)
         nodes, xs = read
-        plan = plan_rule(nodes, f, xs, kws, handed_in)
+        plan = plan_rule(nodes, f, xs, kws)
         if plan is None:
             return None
         f, rule, arguments, options, moved = plan

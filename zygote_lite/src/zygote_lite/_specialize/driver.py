@@ -43,7 +43,7 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
-from zygote_lite._tape.tape import handed_in
+from zygote_lite._tape.rules import handed_in
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
 _MOST_GUESSES = 60  # branches that are taken as the samples take them

@@ -25,8 +25,9 @@ from zygote_lite._ir.source import definition_of, remember
 from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.callee import finite_cotangents
 from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
+from zygote_lite._tape.handed_over import recorded_for_rule
 from zygote_lite._tape.refusal import note_resolution
-from zygote_lite._tape.tape import handed_in, recorded_for_rule
+from zygote_lite._tape.rules import handed_in
 from zygote_lite.caches import cached
 from zygote_lite.errors import DifferentiationError
 from zygote_lite.modes import current, watching

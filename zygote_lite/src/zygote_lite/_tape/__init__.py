@@ -4,9 +4,9 @@ Read in this order: `entries` (what is noted, and the walk backwards), `tape` (t
 call is resolved, as a numbered list), and what the tape has besides: `functions` (Python functions
 on the tape), `inactive` (calls that are simply run, iteration); `callables` (what a callable stands
 for), `rules` (a call by its rule), `arguments`, `generators`, `refusal` (the words of errors),
-`holders` (what carries no gradient); `run` (the value and the pullback of a call), with
-`outermost`, `seeds`, `jacobians`, `validate`, `repeats` (functions that are run again) and
-`notebook`.
+`holders` (what carries no gradient), `handed_over` (functions that rules take); `run` (the value
+and the pullback of a call), with `outermost`, `seeds`, `jacobians`, `validate`, `repeats`
+(functions that are run again) and `notebook`.
 
 Comes from below: recording code (`_ir.compile`), what is active (`_activity`), the store
 (`_cotangents`). Goes above: handlers for Python and NumPy are found in the registry; the tape

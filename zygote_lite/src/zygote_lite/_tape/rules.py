@@ -2,6 +2,7 @@
 
 import traceback
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -34,11 +35,28 @@ def with_texts(flags: Flags, operands: tuple[Any, ...], flag: Any) -> Flags:
     return (flags[0], *(flag if n is None and is_active_text(x) else n for n, x in given))
 
 
+for_functions: list[Callable[[Any, tuple[Any, ...]], ValueAndPullback | None]] = []
+"""What differentiates a function that is handed to a rule: the first that does not give `None`."""
+
+
+def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
+    """Differentiate a function for a rule that takes functions: what such a rule calls `ad`.
+
+    The rule is given whole cotangents, and may drop them or ask for them several times: they live
+    in a store of their own, and nothing but what the rule returns reaches that of the caller.
+    """
+    found: Any = None
+    for answer in for_functions:
+        found = answer(f, xs) if found is None else found
+    answered: ValueAndPullback = found  # the last, which records, always answers
+    return answered
+
+
 def apply_rule(
-    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> ValueAndPullback | None:
     """Apply a rule of an installed plugin, if there is one for these arguments."""
-    plan = plan_rule(flags, f, xs, kws, ad)
+    plan = plan_rule(flags, f, xs, kws)
     if plan is None:
         return None
     f, rule, arguments, options, names = plan
@@ -167,7 +185,7 @@ def naming_line(f: Any, back: Back) -> Back:
 
 
 def plan_rule(
-    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> tuple[Any, Any, tuple[Any, ...], dict[str, Any], list[str]] | None:
     """Return what a rule is applied to: `(function, rule, arguments, options, names)`, or `None`.
 
@@ -182,11 +200,11 @@ def plan_rule(
         del options["out"]  # as if it were not given
     if isinstance(f, np.ufunc) and f.signature is None and options.get("where") is True:
         del options["where"]
-    rule = find_rule(f, *xs, *named.values(), **{"ad": ad, **options})
+    rule = find_rule(f, *xs, *named.values(), **{"ad": handed_in, **options})
     if rule is None and kws:
         for name in positional_run(f, xs, kws, named):  # a rule may have no options of these names
             named[name] = options.pop(name)
-            rule = find_rule(f, *xs, *named.values(), **{"ad": ad, **options})
+            rule = find_rule(f, *xs, *named.values(), **{"ad": handed_in, **options})
             if rule is not None:
                 break
     if rule is None:
@@ -195,7 +213,7 @@ def plan_rule(
     if rule.kind == "constant":
         return f, rule, arguments, options, names
     if rule.by_position is not None and any(flags[1 + len(xs) :]):
-        plan = plan_rule(flags, rule.by_position, xs, kws, ad)
+        plan = plan_rule(flags, rule.by_position, xs, kws)
         if plan is not None:
             return plan
     active = _active_option(rule, flags, xs, kws, names)
@@ -205,7 +223,7 @@ def plan_rule(
         raise _refused_option(f, rule, active)
     _refuse_unknown(rule, _as_arguments(flags, len(xs), kws, names) if names else flags, arguments)
     if rule.needs_ad:
-        options["ad"] = ad
+        options["ad"] = handed_in
     for x in arguments:
         _refuse_objects(f, x)
     note_resolution(f, arguments, f"rule of {rule.place}")

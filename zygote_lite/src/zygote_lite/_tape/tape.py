@@ -4,19 +4,16 @@ One tape serves a whole tree of calls: a function called from recorded code reco
 tape, so that exceptions, generators and callbacks need nothing of their own.
 """
 
-import contextlib
 import inspect
 import operator
 import types
 from collections import deque
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from rulescore import find_rule
-from rulescore.faults import an
-from zygote_lite._activity.activity import is_active, is_fields_view, mark_arguments
+from zygote_lite._activity.activity import is_active, is_fields_view
 from zygote_lite._activity.classes import fields_of, member_of, overrides_iteration
 from zygote_lite._activity.doubts import is_of_objects
 from zygote_lite._activity.saved import note_captured
@@ -49,14 +46,11 @@ from zygote_lite._cotangents.registry import (
     no_pullback,
 )
 from zygote_lite._cotangents.run import state
-from zygote_lite._cotangents.store import Store
-from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import with_named_out
 from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.holders import computes_in_c, refuse_plain_numbers, refused_holder
 from zygote_lite._tape.inactive import Iteration, is_resolved_later, resolved_anyway
-from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.refusal import (
     hook_refusal,
     no_rule,
@@ -66,8 +60,6 @@ from zygote_lite._tape.refusal import (
 )
 from zygote_lite._tape.room import expected_entries, note_entries, with_room
 from zygote_lite._tape.rules import apply_rule, with_texts
-from zygote_lite._tape.validate import contents_of, hold_the_same
-from zygote_lite.errors import Fault
 
 
 class Tape(Iteration):
@@ -255,7 +247,7 @@ class Tape(Iteration):
         if not simple:
             refuse_plain_numbers(xs)
             nodes, xs = self.as_read_by_rules(nodes, f, xs, kws)
-        pulled = apply_rule(nodes, f, xs, kws, handed_in)
+        pulled = apply_rule(nodes, f, xs, kws)
         if pulled is None:
             return None
         if type(pulled[1]) is NoPullback:  # which saves nothing: `len(x)` reads no entry
@@ -371,69 +363,3 @@ def via_tape(
     if not tape.entries and node is None:
         return y, no_pullback(len(flags))
     return y, tape_back if node is not None or kind_of(y) >= TUPLE else UndoOnly(tape_back)
-
-
-transformed_for_rule: list[Callable[[Any, tuple[Any, ...]], ValueAndPullback | None]] = []
-"""What answers for a function that a rule hands over, before it is recorded."""
-
-
-def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
-    """Differentiate a function for a rule that takes functions: what such a rule calls `ad`.
-
-    The rule is given whole cotangents, and may drop them or ask for them several times: they live
-    in a store of their own, and nothing but what the rule returns reaches that of the caller.
-    """
-    for answer in transformed_for_rule:
-        answered = answer(f, xs)
-        if answered is not None:
-            return answered
-    return recorded_for_rule(f, xs)
-
-
-def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
-    """Record a function that a rule hands over."""
-    operands = (f, *xs)
-    outside = {*(state.active or ())} if state.outside else ()
-    with Run(operands), deeper_recursion():  # of its own where the rule asks in its pullback
-        flags = mark_arguments(operands, (True,) * len(operands))
-        with unchanged(f, operands):
-            y, back = via_tape(flags, f, xs, {})
-
-    def whole_back(dy: Any) -> tuple[Any, ...]:
-        outer, state.store = state.store, Store()
-        store = state.store
-        store.taking = True  # what two operands share goes to the first
-        try:
-            by_value = back(store.add(y, dy))
-            whole = [store.collect(x, d) for x, d in zip(operands, by_value, strict=True)]
-            for address, (x, slots) in store.entries.items():
-                if address in outside and any(d is not None for d in slots.values()):
-                    raise Fault.HANDED_TO_RULE(
-                        f"{where()}: {name_of(f)} is given to a rule, and reads "
-                        f"{an(type(x).__name__)} that was given what depends on what is "
-                        "differentiated: pass what it reads as an argument"
-                    )
-            return tuple(whole)
-        finally:
-            store.restore()
-            state.store = outer
-
-    return y, whole_back
-
-
-@contextlib.contextmanager
-def unchanged(f: Any, operands: tuple[Any, ...]) -> Iterator[None]:
-    """Refuse a function that a rule hands over if it changes state, or if defaults are active."""
-    defaults = isinstance(f, types.FunctionType) and (f.__defaults__ or f.__kwdefaults__)
-    if defaults and id(f) in (state.active or ()):
-        raise Fault.HANDED_TO_RULE(
-            f"{where()}: {name_of(f)} has defaults through which a gradient passes, and is given "
-            "to a rule: let it read them from around it, or take them as arguments"
-        )
-    before = contents_of(operands)
-    yield
-    if not hold_the_same(before, contents_of(operands)):
-        raise Fault.HANDED_TO_RULE(
-            f"{where()}: {name_of(f)} changes what it captured or was given, and a rule "
-            "differentiates it: return the new state, and take it as an argument"
-        )

@@ -31,7 +31,7 @@ from zygote_lite._specialize.typed.stand_ins import (
 )
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
-from zygote_lite._tape.tape import handed_in
+from zygote_lite._tape.rules import handed_in
 
 _GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 """Functions whose source tells which parts of an array they give."""
