@@ -56,7 +56,11 @@ def test_codes_are_listed_and_pages_printed(capsys):
     assert main(["error"]) == 0
     assert capsys.readouterr().out.splitlines() == [f"{k.code}  {k.title}" for k in Fault]
     assert main(["error", "rc006"]) == 0
-    assert capsys.readouterr().out == Fault.CLASH.page
+    *page, last = capsys.readouterr().out.splitlines()
+    assert page == Fault.CLASH.page.splitlines()[:-1]
+    assert last.startswith("Read next: ")
+    assert last.endswith(".md).")
+    assert "://" not in last
     assert main(["error", "RC999"]) == 2
     assert capsys.readouterr().err == "there is no error RC999: the codes go up to RC016\n"
 

@@ -136,3 +136,11 @@ def test_methods_and_partial_functions_are_answered_by_code_for_their_function(m
     f, names = _function_and_names(f"{model}::loss")
     for asked in (names["Model"]().loss, functools.partial(f, y=2.0), functools.partial(f, 2.0)):
         assert "transformed" in explain(asked, 2.0).splitlines()[0]
+
+
+def test_a_method_is_asked_for_by_an_object(model, capsys):
+    assert command(["explain", f"{model}::Model.loss", "--args", "2.0"]) == 2
+    assert "name it by an object, as in Model().loss" in capsys.readouterr().err
+    for asked, given in (("Model().loss", ["2.0"]), ("Model.loss", ["Model()", "2.0"])):
+        assert command(["explain", f"{model}::{asked}", "--args", *given]) == 0
+        assert "operator.mul(float, float)" in capsys.readouterr().out

@@ -11,6 +11,7 @@ import sys
 
 __all__ = ["CodedFault", "an", "code_in", "counted", "print_page", "with_cells"]
 _CODE = re.compile(r"\[([A-Z]+\d{3})\]$")
+_LINK = re.compile(r"\[([^\]]*)\]\([a-z]+://\S*?/main/([^)]*)\)")  # to a page of the documentation
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
@@ -80,6 +81,8 @@ def code_in(text: str) -> str:
 def print_page(kinds: type[CodedFault], code: str | None) -> None:
     """Print the page about a code; without a code, those of all kinds with their titles.
 
+    A link to a page of the documentation is printed as its name and its file.
+
     Raises `LookupError` where no kind has the code.
     """
     if code is None:
@@ -90,4 +93,4 @@ def print_page(kinds: type[CodedFault], code: str | None) -> None:
     if not found:
         last = [*kinds][-1].code
         raise LookupError(f"there is no error {code}: the codes go up to {last}")
-    print(found[0].page, end="")
+    print(_LINK.sub(r"\1 (\2)", found[0].page), end="")

@@ -83,6 +83,17 @@ def test_what_is_no_value_of_an_option_is_refused_at_once(name):
         wrong()
 
 
+def test_a_call_without_an_argument_is_told_of_no_option_that_was_not_written():
+    with pytest.raises(TypeError, match=r"called without one: pass it by position \[ZL035\]$"):
+        grad(square)()
+    told = r"called without one: pass it by position, or name it: `argnums='x'` \[ZL035\]$"
+    with pytest.raises(TypeError, match=told):
+        grad(square)(x=2.0)
+    assert grad(square, argnums="x")(x=2.0) == 4.0
+    with pytest.raises(ValueError, match=r"exported without arguments: give those .* \[ZL035\]$"):
+        zygote_lite.export_adjoint(square)
+
+
 def test_values_of_options_are_taken():
     assert grad(square, np.int64(0), has_aux=np.False_)(1.0) == 2.0
     assert grad(square, [0])(1.0) == (2.0,)

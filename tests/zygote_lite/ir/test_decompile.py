@@ -342,3 +342,9 @@ def test_text_that_is_run_in_the_program():
         typed.runsource("print([gradient(f, 3.0)[0] for _ in range(4)])")
     assert out.getvalue() == "[6.0, 6.0, 6.0, 6.0]\n" * 3
     assert gradient(eval("lambda x: x * 2.0 if x > 1.0 else x"), 3.0) == (2.0,)
+
+
+def test_code_that_is_not_recognized_is_told_without_what_went_wrong_inside(monkeypatch):
+    monkeypatch.setattr("zygote_lite._ir.decompile.functions.Graph", lambda code: [][0])
+    with pytest.raises(NotFollowedError, match=r"^its statements are not recognized$"):
+        definition(test_code_that_is_not_recognized_is_told_without_what_went_wrong_inside.__code__)

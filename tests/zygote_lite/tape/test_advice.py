@@ -1,6 +1,7 @@
 """The advice of a refusal runs when it is pasted: then the rule that it declares answers."""
 
 import ctypes
+import decimal
 import io
 import json
 import operator
@@ -15,7 +16,7 @@ import types
 import dask.array
 import numpy as np
 import pytest
-from scipy import integrate, interpolate, ndimage, signal, spatial
+from scipy import integrate, interpolate, ndimage, signal, spatial, stats
 from scipy.linalg import blas
 
 from rulescore import RuleError, RuleSet
@@ -522,6 +523,18 @@ def test_a_function_without_return_is_asked_for_it():
 def test_the_advice_about_a_value_runs_for_that_value(f, told):
     with pytest.raises(TypeError, match=rf"; .*{told} \[ZL033\]$"):
         grad(f)(2.0)
+
+
+def test_a_value_that_holds_no_gradient_is_told_what_to_compute_with():
+    told = r"a Decimal carries no gradient: compute with `float\(\.\.\.\)` of it \[ZL033\]$"
+    with pytest.raises(TypeError, match=told):
+        grad(lambda x: x * 2)(decimal.Decimal(3))
+
+
+def test_a_method_of_a_private_class_of_a_library_gets_no_rule_that_imports_it():
+    told = r"has no rule.*put the call into a function of your own, .* \[ZL001\]$"
+    with pytest.raises(NoRuleError, match=told):
+        grad(lambda x: stats.multivariate_normal(x * np.ones(2)).rvs()[0])(0.5)
 
 
 def test_values_of_a_batch_of_different_shapes_are_told():

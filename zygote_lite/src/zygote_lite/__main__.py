@@ -8,10 +8,12 @@ python -m zygote_lite error ZL012     the page about one of them, or of those of
 
 import argparse
 import importlib.util
+import inspect
 import math
 import re
 import sys
 import traceback
+import types
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,9 @@ def command(arguments: list[str] | None = None) -> int:
     error.add_argument("code", nargs="?", help="such as ZL012; without it all codes are listed")
     error.set_defaults(run=_error)
     explain = commands.add_parser("explain", help="show how each call is differentiated, and why")
-    explain.add_argument("function", help="such as model.py::loss, or package.module::Class.method")
+    explain.add_argument(
+        "function", help="such as model.py::loss, or package.module::Class().method"
+    )
     explain.add_argument(
         "--args", nargs="*", default=[], metavar="EXPRESSION",
         help="the arguments, in Python, and `name=EXPRESSION` for those by keyword: names of the "
@@ -71,6 +75,8 @@ def _explain(given: argparse.Namespace) -> int:
                 xs.append(eval(asked, known))
             else:
                 kws[keyword[1]] = eval(asked[keyword.end() :], known)
+        asked = given.function
+        _refuse_method_alone(asked, f, xs, kws)
     except (Exception, SystemExit) as error:
         told = error if type(error) is LookupError else f"{type(error).__name__}: {error}"
         print(f"{asked}: {told}", file=sys.stderr)
@@ -113,12 +119,23 @@ def _function_and_names(target: str) -> tuple[Any, dict[str, Any]]:
             spec.loader.exec_module(module)
     else:
         module = importlib.import_module(where)
-    f: Any = module
-    for part in path.split("."):
-        if not hasattr(f, part):
-            raise LookupError(f"there is no {path} in {where}")
-        f = getattr(f, part)
-    return f, vars(module)
+    try:
+        return eval(path, dict(vars(module))), vars(module)
+    except (AttributeError, NameError):
+        raise LookupError(f"there is no {path} in {where}") from None
+
+
+def _refuse_method_alone(path: str, f: Any, xs: list[Any], kws: dict[str, Any]) -> None:
+    """Refuse a method that is taken from its class, and lacks the object that it is of."""
+    owner, _, name = path.rpartition("::")[2].rpartition(".")
+    if owner and isinstance(f, types.FunctionType) and f.__qualname__.endswith(f"{owner}.{name}"):
+        try:
+            inspect.signature(f).bind(*xs, **kws)
+        except TypeError as error:
+            raise LookupError(
+                f"{error}: {name} is a method of {owner}; name it by an object, as in "
+                f"{owner}().{name}"
+            ) from None
 
 
 def _print_table(heads: tuple[str, ...], lines: list[Any]) -> None:

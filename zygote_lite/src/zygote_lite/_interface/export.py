@@ -77,6 +77,12 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
 def _positions(f: Any, argnums: Argnums | None, count: int) -> list[int]:
     """Return the positions of the differentiated arguments."""
     numbers = argument_numbers(f, range(count) if argnums is None else argnums, count)
+    if argnums is None and not count:
+        raise Fault.ARGNUMS(
+            f"{name_of(f)} is exported without arguments: give those to differentiate by, "
+            "`export_adjoint(f, *xs)`, whose types choose the code",
+            ValueError,
+        )
     if not numbers or numbers != sorted({*numbers}):
         raise Fault.ARGNUMS(f"argnums are {argnums}: name each once, in their order", ValueError)
     return numbers

@@ -80,7 +80,10 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
             f"{told}. It changes what it is given, and a rule is for what a function returns: "
             "write a function that returns what is new, and declare a rule for that function"
         )
-    or_this = "; declare one (`rulescore.RuleSet`), or install a plugin"
+    or_this = (
+        "; put the call into a function of your own, and declare a rule for that "
+        "(`rulescore.RuleSet`), or install a plugin"
+    )
     return Fault.NO_RULE(f"{told}{declaring(call) or or_this}")
 
 
@@ -104,7 +107,7 @@ def _changes_arguments(f: Any) -> bool:
 def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | None:
     """Return a declaration of a rule for a call, to be pasted and completed.
 
-    Returns `None` for a function that is not found by its name.
+    Returns `None` for a function that is not found by its name, or only in a private class.
     """
     f, xs = _unbound(f, xs)
     if getattr(f, "__name__", "") == "__init__" and xs:  # a rule is for the class
@@ -115,7 +118,10 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
     imported, path = found
     name = getattr(f, "__name__", "")
     if _PRIVATE.search(imported) and xs and getattr(type(xs[0]), name, None) is f:
-        imported, path = _of_public_class(type(xs[0]), name) or found  # it is inherited
+        public = _of_public_class(type(xs[0]), name)  # it is inherited
+        if public is None:
+            return None
+        imported, path = public
     lines = {"from rulescore import RuleSet": None, imported: None}
     if isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
         names = ", ".join(_PARAMETERS[: f.nin])

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from rulescore.faults import counted
+from rulescore.faults import an, counted
 from zygote_lite._cotangents.zeros import filled, has_no_none
 from zygote_lite._ir.places import name_of
+from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.arguments import parameter_names
+from zygote_lite._tape.holders import instead_of
 from zygote_lite._tape.validate import describe, is_real_array
 from zygote_lite.errors import Fault
 
@@ -151,6 +153,12 @@ def _argument_number(
                 "one of this name: count from 0, or name a parameter of the call"
             )
         return at[asked]
+    if asked == count == 0:  # which need not have been asked for: it is the usual one
+        by_name = f", or name it: `argnums={next(iter(named))!r}`" if named else ""
+        raise Fault.ARGNUMS(
+            f"{name_of(f)} is differentiated by its first positional argument, and was called "
+            f"without one: pass it by position{by_name}"
+        )
     if not -count <= asked < count:
         raise Fault.ARGNUMS(
             f"`argnums` names the argument {asked} of {name_of(f)}, which was called with "
@@ -185,4 +193,10 @@ def _for_another_value(y: Any) -> str:
         return "no gradient passes through a text: return a number, or use `pullback`"
     if getattr(getattr(y, "dtype", type(y)), "kind", None) == "c" or isinstance(y, complex):
         return "make it real, as `abs` does, or use `pullback`"
+    carrying = instead_of(y)
+    if carrying is not None:
+        return f"{an(type(y).__name__)} carries no gradient: compute with {carrying}"
+    hint = hint_on_library([y], None)
+    if hint is not None:
+        return hint
     return "use `pullback` or `jacobian`"

@@ -69,9 +69,9 @@ def _proved(code: CodeType, choices: Choices) -> ast.FunctionDef | ast.Lambda:
         found = _compiled_again(node, code, choices.modules)
         wrong = "its form" if found is None else first_difference(code, found)
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise NotFollowedError(f"control flow or a stack of another shape ({error})") from error
+        raise NotFollowedError("its statements are not recognized") from error
     if wrong is not None:
-        raise NotFollowedError(f"{wrong}, of which no definition was found")
+        raise NotFollowedError(f"its statements are not recognized ({wrong})")
     return node
 
 
