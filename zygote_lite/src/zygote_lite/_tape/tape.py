@@ -295,7 +295,8 @@ class Tape(Iteration):
         NumPy makes arrays of JAX its own, in calls of its functions: then that is recorded, too.
         """
         of_numpy = type(f) is np.ufunc or str(getattr(f, "__module__", "")).startswith("numpy")
-        if of_numpy and any(is_converted(type(x)) for x in xs):
+        given = [np.asarray(x) if is_converted(type(x)) else x for x in xs] if of_numpy else []
+        if any(x is not y for x, y in zip(given, xs, strict=False)) and find_rule(f, *given, **kws):
             found = [
                 self.call((None, n), np.asarray, x) if is_converted(type(x)) else (x, n)
                 for x, n in zip(xs, nodes[1:], strict=False)
