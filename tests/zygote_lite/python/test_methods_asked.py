@@ -1,11 +1,14 @@
 """Special methods are asked as often as Python asks them, also where they do not answer."""
 
 import operator
+import re
+from collections import deque
 
 import numpy as np
 import pytest
 
-from zygote_lite import value_and_grad
+from tests.zygote_lite.checks.finite_differences import assert_slopes
+from zygote_lite import DifferentiationError, gradient, value_and_grad
 
 asked: list[str] = []
 
@@ -101,3 +104,72 @@ def test_what_a_method_may_not_return_raises_as_in_python(ask):
 
     for _ in range(3):
         assert value_and_grad(f)(2.0) == (f(2.0), 3.0)
+
+
+# -- sequences, which C joins after it has asked the right operand ---------------------------------
+
+
+class Joining:
+    def __init__(self, value):
+        self.value, self.asked = value, 0
+
+    def __radd__(self, other):
+        self.asked += 1
+        return self.value * 10.0 + other[0]
+
+    def __rmul__(self, other):
+        self.asked += 1
+        return self.value * 20.0 * other[0]
+
+
+class Refusing(Joining):
+    def __radd__(self, other):
+        self.asked += 1
+        return NotImplemented
+
+    __rmul__ = __radd__
+
+    def __iter__(self):
+        return iter([self.value])
+
+    def __index__(self):
+        self.asked += 10
+        return 2
+
+
+def added_in_place(x, y):
+    x += y
+    return x
+
+
+def repeated_in_place(x, y):
+    x *= y
+    return x
+
+
+JOINED = [operator.add, operator.mul, added_in_place, repeated_in_place]
+
+
+@pytest.mark.parametrize("join", JOINED, ids=["+", "*", "+=", "*="])
+@pytest.mark.parametrize("of", [list, tuple, deque])
+@pytest.mark.parametrize("kind", [Joining, Refusing])
+def test_sequences_are_joined_after_the_right_operand_is_asked(kind, of, join):
+    def f(x):
+        y = kind(x)
+        joined = join(of([x]), y)
+        return (joined if kind is Joining else joined[-1] * len(joined)) * y.asked
+
+    try:
+        expected = f(1.5)
+    except TypeError as error:
+        for _ in range(3):
+            with pytest.raises(TypeError, match=re.escape(str(error))):
+                gradient(f, 1.5)
+        return
+    if kind is Refusing and join in (operator.mul, repeated_in_place) and of is deque:
+        with pytest.raises(DifferentiationError, match=r"has no rule|may call"):
+            gradient(f, 1.5)
+        return
+    for _ in range(3):
+        assert value_and_grad(f)(1.5)[0] == expected
+        assert_slopes(gradient(f, 1.5), f, (1.5,), 1e-6)

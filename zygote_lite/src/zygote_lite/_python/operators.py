@@ -3,6 +3,7 @@
 They are resolved to the methods as Python does, and so what these do is recorded.
 """
 
+import array
 import collections
 import math
 import operator
@@ -114,11 +115,17 @@ def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
         and (name[2:-2] in REFLECTED or member_of(type(a), reflected) is not right)
     ):
         tries.reverse()
+    if right is not None and _is_joined_in_c(type(a), name, reflected):
+        tries = [(right, b, a, nodes[2], nodes[1]), tries[0]]
     for method, x, y, at_x, at_y in tries:
         if method is not None:
             result, node = tape.call((None, at_x, at_y), method, x, y)
             if result is not NotImplemented:
                 return result, node
+        elif x is a and _repeats(name, x, y):
+            return tape.call(
+                (None, at_x, None), f, x, tape.call((None, at_y), operator.index, y)[0]
+            )
         elif x is a:
             builtin = getattr(type(x), name, None)
             if builtin is not None:
@@ -133,6 +140,25 @@ def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
         return (a is b) is (f is operator.eq), None
     f(_without_methods(a), _without_methods(b))  # raises what Python raises
     return None
+
+
+_SEQUENCES = (list, tuple, str, bytes, bytearray, collections.deque, array.array)
+
+
+def _is_joined_in_c(kind: type, name: str, reflected: str) -> bool:
+    """Return whether C joins or repeats a sequence, which it does after the right operand's way."""
+    return (
+        issubclass(kind, _SEQUENCES)
+        and name in ("__add__", "__mul__")
+        and bind_method(kind, name) is None
+        and bind_method(kind, reflected) is None
+    )
+
+
+def _repeats(name: str, x: Any, y: Any) -> bool:
+    """Return whether a sequence is repeated as often as an object of the user's says."""
+    is_repeated = name == "__mul__" and isinstance(x, _SEQUENCES)
+    return is_repeated and bind_method(type(y), "__index__") is not None
 
 
 def _without_methods(x: Any) -> Any:
@@ -150,6 +176,16 @@ _EXTENDING: dict[Any, Any] = {
 def _(in_place: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     """Resolve an operator in place, which a container may have and a number has not."""
     f, name = IN_PLACE[in_place].function, IN_PLACE[in_place].methods[2]
+    named, reflected = _BINARY_METHODS.get(f, ("", ""))
+    right = bind_method(type(b), reflected) if may_have_methods(type(b)) else None
+    is_own = hasattr(type(a), name) and bind_method(type(a), name) is None
+    if is_own and _is_joined_in_c(type(a), named, reflected):
+        if right is not None:
+            result, node = tape.call((None, nodes[2], nodes[1]), right, b, a)
+            if result is not NotImplemented:
+                return result, node
+        if _repeats(named, a, b):
+            b, nodes = tape.call((None, nodes[2]), operator.index, b)[0], (None, nodes[1], None)
     if type(a) is list and name == "__imul__":
         value, node = tape.call((None, nodes[1], nodes[2]), f, a, b)
         tape.call((None, nodes[1], None, node), operator.setitem, a, slice(None), value)
