@@ -217,3 +217,28 @@ def test_an_item_of_a_list_becomes_another_array_of_it():
 
     for _ in range(4):  # 3 x, squared
         assert gradient(f, np.array([1.0, 2.0]))[0].tolist() == [18.0, 36.0]
+
+
+def named_before_it_was_active(x, count):
+    u = np.ones(6)
+    v = u
+    for _ in range(count):
+        u *= x * (np.sin(v) + 1.0)
+    return np.sum(u)
+
+
+def seen_before_it_was_active(x, count):
+    u = np.ones(6)
+    v = np.ravel(u)
+    for _ in range(count):
+        if x[0] < 9.0:
+            u += np.tanh(x + (v + v))
+    return np.sum(u)
+
+
+@pytest.mark.parametrize("f", [named_before_it_was_active, seen_before_it_was_active])
+def test_another_name_of_what_becomes_active_is_active(f):
+    assert_agreement(f, (X, 3))
+    found, h = gradient(f, X, 3)[0], 1e-6
+    steps = h * np.eye(6)
+    np.testing.assert_allclose(found, [(f(X + e, 3) - f(X - e, 3)) / (2 * h) for e in steps], 1e-6)

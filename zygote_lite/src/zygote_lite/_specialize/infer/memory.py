@@ -91,6 +91,8 @@ def settled_memory(builder: Builder, forward: list[Node], result: Value | None =
     written = {memory.of(s.array) for s in stores}
     if not written:
         return memory
+    active = {memory.of(s.array) for s in stores if s.array.active}
+    active |= {memory.of(x) for node in moves for x, _ in node.pairs if x.is_array and x.active}
     for node in place:
         if isinstance(node, Append) and node.value.is_array and memory.of(node.value) in written:
             raise Unsound.SHARED_WRITE("an array that it writes to is in a list")
@@ -100,17 +102,20 @@ def settled_memory(builder: Builder, forward: list[Node], result: Value | None =
     following = _Following(forward)
     returned = [] if result is None else [x for x in leaves(result) if x.is_array]
     for node in moves:
-        _settle_moves(builder, memory, written, node, around[node], following, returned)
+        _settle_moves(builder, memory, written, active, node, around[node], following, returned)
     _settle_views(builder, memory, stores, around, place, returned)
     _demand_views(builder, memory, following)
     return memory
 
 
 def _settle_moves(
-    builder: Builder, memory: Memory, written: set[Value], node: Moves, around: tuple[Loop, ...],
-    following: "_Following", returned: list[Value],
+    builder: Builder, memory: Memory, written: set[Value], active: set[Value], node: Moves,
+    around: tuple[Loop, ...], following: "_Following", returned: list[Value],
 ) -> None:  # fmt: skip
-    """Demand that arrays that are written are known by one name, at any time."""
+    """Demand that arrays that are written are known by one name, at any time.
+
+    Of the memory in `written`, that in `active` has active values at some time.
+    """
     taken: set[Value] = set()
     for target, source in node.pairs:
         if not (target.is_array and source.is_array and memory.of(source) in written):
@@ -122,7 +127,7 @@ def _settle_moves(
             _refuse_two_names(builder, target)
         taken.add(source)
     for n in following.of(node) if taken else ():
-        if any(memory_of(x) in taken for x in _arrays_named_by(n)):
+        if any(memory_of(x) in taken for x in _arrays_named_by(n, memory, active)):
             _refuse_two_names(builder, node.pairs[0][0])
     if any(memory_of(x) in taken for x in returned):
         _refuse_two_names(builder, node.pairs[0][0])
@@ -138,13 +143,18 @@ def _refuse_two_names(builder: Builder, x: Value) -> None:
     raise Unsound.SHARED_WRITE("an array that it writes to has two names")
 
 
-def _arrays_named_by(node: Node) -> list[Value]:
-    """Return the arrays whose cotangents the reverse of a node reads, or gives another name."""
+def _arrays_named_by(node: Node, memory: Memory, active: set[Value]) -> list[Value]:
+    """Return the arrays whose cotangents the reverse of a node reads, or gives another name.
+
+    What is computed of an inactive name of active memory is active too, though it is not known.
+    """
     y = node.target if isinstance(node, Op) else None
-    if y is not None and not y.active and y.base is None and (y.is_array or y.is_scalar):
+    arrays = [x for x in reads_of(node) if x.is_array]
+    if y is None or y.active or y.base is not None or not (y.is_array or y.is_scalar):
+        return [] if y is not None and y.sample is None else arrays
+    if np.asarray(y.sample).dtype.kind not in "fc":
         return []
-    is_test = y is not None and y.sample is None
-    return [x for x in reads_of(node) if x.is_array and not is_test]
+    return [x for x in arrays if memory.of(x) in active]
 
 
 class _Following:
