@@ -1140,3 +1140,19 @@ def test_what_numpy_refuses_is_refused_by_its_own_error(call):
             return np.sum(x * x)
 
     assert gradient(careful, x)[0].tolist() == (2 * x).tolist()
+
+
+def test_an_attribute_that_is_only_named_is_missed_when_it_is_gone():
+    module = types.ModuleType("of_the_user")
+    module.of_the_user = 1.0
+
+    def f(x):
+        module.of_the_user
+        return x * x
+
+    for _ in range(4):
+        assert gradient(f, 3.0) == (6.0,)
+    del module.of_the_user
+    for _ in range(4):
+        with pytest.raises(AttributeError, match="has no attribute 'of_the_user'"):
+            gradient(f, 3.0)

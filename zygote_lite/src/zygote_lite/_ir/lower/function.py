@@ -78,7 +78,7 @@ class _Lowering(Classes, Functions, Patterns):
         return inner
 
     def stmt_expr(self, s: ast.Expr) -> None:
-        if isinstance(s.value, ast.Name):
+        if isinstance(s.value, ast.Name | ast.Attribute):
             value = self.expression(s.value)  # which may be unbound
             self.out.append(ir.Move(s, self.temporary(), value))
         elif self.delegates and isinstance(s.value, ast.YieldFrom):
