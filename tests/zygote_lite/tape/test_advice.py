@@ -223,6 +223,48 @@ def test_the_rule_for_a_local_variable_says_that_it_becomes_one_of_the_module():
         space["rule"].unregister()
 
 
+OF_C_LIBRARY = """
+import ctypes, numpy as np
+libm = ctypes.CDLL(None)
+libm.cos.restype, libm.cos.argtypes = ctypes.c_double, [ctypes.c_double]
+def loss(x): return libm.cos(x)
+"""
+OF_CLOSURE = """
+import ctypes, numpy as np
+def make():
+    cos = ctypes.CDLL(None).cos
+    cos.restype, cos.argtypes = ctypes.c_double, [ctypes.c_double]
+    return lambda x: cos(x)
+loss = make()
+"""
+
+
+MADE_ONE_OF_THE_MODULE = OF_CLOSURE.replace("make():", "make():\n    global cos")
+
+
+@pytest.mark.parametrize(
+    ("program", "as_told", "path"),
+    [
+        (OF_C_LIBRARY, OF_C_LIBRARY, "libm.cos"),
+        (OF_CLOSURE, MADE_ONE_OF_THE_MODULE, "cos"),
+    ],
+)
+def test_the_rule_for_what_an_object_or_a_closure_holds_names_it(program, as_told, path):
+    space = {"__name__": "__main__"}
+    exec(compile(program, "program.py", "exec"), space)
+    with pytest.raises(NoRuleError) as refused:
+        grad(space["loss"])(0.5)
+    rule = rule_in(refused.value)
+    of_closure = "# `cos` is a variable of `<lambda>`: first make it one of the module\n"
+    assert rule.startswith(of_closure) == (path == "cos")
+    assert f"@rule({path})\n" in rule
+    exec(f"{as_told}\n{re.sub('raise NotImpl.*', 'return -dy * np.sin(x),', rule)}", space)
+    try:
+        assert grad(space["loss"])(0.5) == -np.sin(0.5)
+    finally:
+        space["rule"].unregister()
+
+
 def test_annotations_to_paste_are_of_public_modules(monkeypatch):
     mine = of_library("mine._arrays", "class Masked: pass")
     monkeypatch.setitem(sys.modules, "mine._arrays", mine)
@@ -425,13 +467,12 @@ def test_values_of_other_libraries_get_the_line_that_helps(library, line):
 FOUND_BY_NO_NAME = [ctypes.pythonapi.PyFloat_FromDouble]
 
 
-def test_no_name_is_made_up_for_a_function_in_a_list_or_a_closure():
+def test_no_name_is_made_up_for_a_function_in_a_list():
     function = FOUND_BY_NO_NAME[0]
     function.argtypes, function.restype = [ctypes.c_double], ctypes.py_object
-    for f in (lambda x: FOUND_BY_NO_NAME[0](x), lambda x: function(x)):
-        with pytest.raises(NoRuleError, match=r"`rulescore\.RuleSet`") as refused:
-            gradient(f, 1.5)
-        assert "@rule(" not in str(refused.value)
+    with pytest.raises(NoRuleError, match=r"`rulescore\.RuleSet`") as refused:
+        gradient(lambda x: FOUND_BY_NO_NAME[0](x), 1.5)
+    assert "@rule(" not in str(refused.value)
 
 
 TYPED_LIST = """

@@ -1,6 +1,7 @@
 """Names of functions, and their files and lines, for messages to the user."""
 
 import functools
+import inspect
 import os
 import sys
 import types
@@ -120,6 +121,8 @@ def users_locals() -> tuple[str, dict[str, Any]]:
     f = above.get("f")
     names = getattr(getattr(f, "__code__", None), "co_varnames", ())
     given = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
+    if isinstance(f, types.FunctionType):
+        given |= inspect.getclosurevars(f).nonlocals
     return getattr(f, "__name__", ""), given
 
 

@@ -256,13 +256,14 @@ def _import_of(f: Any) -> tuple[str, str] | None:
                 return "import numpy as np", f"np.{name}"
             return f"from {shown} import {head}", name
     space = users_globals()  # of the user's own: a global variable, or a local one
-    name = _name_in(space, f)
+    name = _name_in(space, f) or _attribute_in(space, f)
     if name is None:
         function, variables = users_locals()
         name = _name_in(variables, f)
         return None if name is None else (_OF_LOCAL.format(name=name, function=function), name)
     module = str(space.get("__name__", "__main__"))
-    return "" if module == "__main__" else f"from {module} import {name}", name
+    head = name.partition(".")[0]
+    return "" if module == "__main__" else f"from {module} import {head}", name
 
 
 _OF_LOCAL = "# `{name}` is a variable of `{function}`: first make it one of the module"
@@ -270,6 +271,19 @@ _OF_LOCAL = "# `{name}` is a variable of `{function}`: first make it one of the 
 
 def _name_in(space: dict[str, Any], f: Any) -> str | None:
     return next((key for key, x in list(space.items()) if x is f and key.isidentifier()), None)
+
+
+def _attribute_in(space: dict[str, Any], f: Any) -> str | None:
+    """Return the expression for a function that an object among variables holds: `libm.cbrt`."""
+    for key, x in list(space.items()):
+        try:
+            held = object.__getattribute__(x, "__dict__")  # runs no code of the object's
+        except AttributeError:
+            continue
+        name = _name_in(held, f) if key.isidentifier() and not key.startswith("__") else None
+        if name is not None:
+            return f"{key}.{name}"
+    return None
 
 
 def _with_options_by_position(
