@@ -188,6 +188,13 @@ def test_what_is_found_by_no_name_gets_no_rule_to_paste():
     assert rule_to_paste(np.frompyfunc(lambda x: 2 * x, 1, 1), (0.5,), {}) is None
 
 
+def test_the_rule_to_paste_says_what_a_none_for_a_function_means():
+    integrate = pytest.importorskip("scipy.integrate", reason="SciPy is installed by an extra")
+    pasted = rule_to_paste(integrate.quad, (np.sin, 0.0, 1.0), {})
+    assert "# None for func says: what it holds has no gradient\n" in pasted
+    assert "# None" not in rule_to_paste(np.interp, (0.5, np.ones(2), np.ones(2)), {})
+
+
 def test_a_ufunc_that_returns_objects_gets_what_is_differentiated():
     def loss(x, make=np.frompyfunc):
         doubled = make(lambda x: 2 * x, 1, 1)

@@ -139,10 +139,14 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
         given += [f"{name}=None" for name in kws]
         passed = ", ".join([*names_of, *(f"{name}={name}" for name in kws)])
         wanted = ", ".join(names_of)
+        pairs = zip(names_of, xs, strict=True)
+        holders = " or ".join([n for n, x in pairs if callable(x) or hasattr(x, "__dict__")])
+        lost = f"        # None for {holders} says: what it holds has no gradient\n"
         body = (
             f"@rule({path})\n"
             f"def _({', '.join(given)}):\n"
             "    def pullback(dy):\n"
+            f"{lost if holders else ''}"
             f'        raise NotImplementedError("return the cotangents of {wanted}")\n\n'
             f"    return {path}({passed}), pullback"
         )
