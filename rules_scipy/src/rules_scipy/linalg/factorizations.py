@@ -241,9 +241,10 @@ def _(A: ArrayLike, lower=True, hermitian=True, overwrite_a=False, check_finite=
 def inverse_of_pivots(d):
     """Return the inverse of a Hermitian matrix of blocks of one row or two."""
     other = d - np.diag(diagonal(d))  # beside the diagonal
-    paired = np.any(other != 0, axis=1)
     here = np.real(diagonal(d))
-    partner = np.where(paired, here[np.argmax(other != 0, axis=1)], 1.0)
+    partner = np.ones_like(here)
+    row, column = np.nonzero(other)
+    partner[row] = here[column]
     determinants = here * partner - np.sum(np.abs(other) ** 2, axis=1)
     return (np.diag(partner) - other) / determinants[:, None]
 
