@@ -685,3 +685,31 @@ def test_lists_of_numbers_of_numpy_are_repeated():
 
     choices = [(np.array([0.5, 0.7]), 3), (np.array([0.6, 0.2]), 4), (np.array([0.5, 0.7]), 3)]
     programs.assert_transformed(bands, choices, (0,))
+
+
+def of_comprehended(n, x):
+    made = np.array([n for _ in x])
+    return made @ made + np.sum(x)
+
+
+def of_appended(n, x):
+    made = []
+    for _ in x:
+        made.append(n)
+    return made[0] * made[-1] * x[0]
+
+
+def of_stored(n, x):
+    made = [1] * len(x)
+    for i in range(len(x)):
+        made[i] = n
+    return float(sum(made)) * x[0]
+
+
+@pytest.mark.parametrize("f", [of_comprehended, of_appended, of_stored])
+def test_integers_that_are_differentiated_keep_their_gradient_in_a_list(f):
+    x, h = np.array([0.3, 0.4]), 1e-6
+    assert_agreement(f, (2, x), (3, x), (2.5, x))
+    due = (f(2 + h, x) - f(2 - h, x)) / (2 * h)
+    for _ in range(3):
+        assert value_and_grad(f)(2, x)[1] == pytest.approx(due)

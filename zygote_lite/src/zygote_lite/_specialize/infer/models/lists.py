@@ -148,8 +148,10 @@ def widen(builder: Builder, x: Value, item: Fact) -> None:
         widen(builder, x.row_of[0], x.fact)
 
 
-def activate(builder: Builder, x: Value) -> None:
-    """Note that what depends on a differentiated argument is written to a list."""
+def activate(builder: Builder, x: Value, value: Value) -> None:
+    """Note that a value that depends on a differentiated argument is written to a list."""
+    if (value.is_scalar or value.is_array) and not can_carry(value.fact):
+        raise Unsound.NO_FLOAT("a list holds a differentiated argument that is not a float")
     root = list_root(x)
     if not root.active:
         root.active = True
@@ -313,7 +315,7 @@ def store_in_list(builder: Builder, x: Value, index: Value, value: Value) -> Non
         )
     widen(builder, x, value.fact)
     if value.active:
-        activate(builder, x)
+        activate(builder, x, value)
     if x.sample:
         try:
             x.sample[index.sample] = value.sample
@@ -348,7 +350,7 @@ def append(builder: Builder, x: Value, value: Value) -> None:
         lengths.setdefault(x, len(x.sample))
     x.sample.append(value.sample)
     if value.active:
-        activate(builder, x)
+        activate(builder, x, value)
     if value in builder.uncertain or value in builder.absent:
         builder.absent.add(list_root(x))
     builder.out.append(Append(builder.origin, x, value))
