@@ -5,6 +5,7 @@ import pytest
 from scipy import linalg as sl
 
 from rulescore import frule
+from zygote_lite import gradient, jvp
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(3, 3)) + 4 * np.eye(3)
@@ -55,3 +56,19 @@ def test_solutions_with_factors(trans):
     y = np.linalg.solve(S, B)
     both = read + read.T - np.diag(np.diag(D))
     np.testing.assert_allclose(dy, np.linalg.solve(S, E - both @ y))
+
+
+def test_what_may_be_overwritten_is_read_before_and_left_as_it_is():
+    def f(a):
+        return sl.det(a, overwrite_a=True) * a[0, 0]
+
+    def g(a):
+        return sl.det(a) * a[0, 0]
+
+    rng = np.random.default_rng(0)
+    a, da = rng.normal(size=(2, 3, 3))
+    kept = a.copy()
+    for _ in range(4):
+        np.testing.assert_allclose(jvp(f, (a,), (da,)), jvp(g, (kept,), (da,)), rtol=1e-12)
+        np.testing.assert_allclose(gradient(f, a)[0], gradient(g, kept)[0], rtol=1e-12)
+        assert (a == kept).all()

@@ -1,5 +1,6 @@
 """A call that is one operation: of a rule, where a gradient passes, or of a pure function."""
 
+import inspect
 import operator
 from collections import OrderedDict, defaultdict, deque
 from typing import Any
@@ -32,6 +33,7 @@ from zygote_lite._specialize.typed.stand_ins import (
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
 from zygote_lite._tape.rules import handed_in
+from zygote_lite.caches import cached
 
 _GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 """Functions whose source tells which parts of an array they give."""
@@ -61,6 +63,7 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     ):
         raise Unsound.NO_FLOAT("a number is made of the text of a differentiated argument")
     _held.refuse_inside(xs)
+    _refuse_overwriting(f, xs, kws)
     xs = [as_they_are_now(x) for x in xs]
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
         raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
@@ -75,6 +78,22 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     if rule.kind == "instance" or rule.needs_ad:
         raise asks_for_more(rule)
     return active_call(builder, rule, f, xs, kws, stem)
+
+
+def _refuse_overwriting(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
+    """Leave it to the rule that a function of a library may write to its operands."""
+    options = {**dict(zip(_names_of_operands(f), xs, strict=False)), **kws}
+    for name, x in options.items():
+        if name.startswith("overwrite_") and not (x.is_constant and not x.sample):
+            raise Unsound.WRITES_TO_GIVEN(f"it calls {f.__name__} with `{name}`")
+
+
+@cached(1024)
+def _names_of_operands(f: Any) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(f).parameters)
+    except (TypeError, ValueError):  # of a builtin
+        return ()
 
 
 _IN_ORDER = ("ravel", "flatten", "reshape")
