@@ -123,7 +123,7 @@ def test_an_engine_without_rules_says_which_plugin_to_install():
     if "rules_base" in EXPECTED:
         assert gradient(f, 0.6) == pytest.approx((1.2,))
     else:
-        advice = r'pow .* no rule .* install rules_base, or pip install "zygote_lite\[all\]"'
+        advice = r'`\*\*` of .* no rule .* install rules_base, or pip install "zygote_lite\[all\]"'
         with pytest.raises(Exception, match=advice):
             gradient(f, 0.6)
 
