@@ -284,8 +284,9 @@ def test_annotations_to_paste_are_of_public_modules(monkeypatch):
 def test_a_method_that_a_public_class_inherits_of_a_private_one_is_named_by_the_public_class():
     spline = interpolate.PchipInterpolator(np.arange(3.0), X[:3])
     pasted = rule_to_paste(type(spline).__call__, (spline, 0.5), {})
-    assert "@rule(PchipInterpolator.__call__)" in pasted
-    assert "from scipy.interpolate import PchipInterpolator\n" in pasted
+    public = "PPoly" if "__call__" in vars(interpolate.PPoly) else "PchipInterpolator"
+    assert f"@rule({public}.__call__)" in pasted  # SciPy 1.18 has it in a public class
+    assert f"from scipy.interpolate import {public}\n" in pasted
     assert "_interpolate" not in pasted
 
 

@@ -25,11 +25,11 @@ from zygote_lite.errors import Fault
 if sys.platform == "win32":
     import _winapi as _programs
 
-    _start = _programs.CreateProcess
+    _starting = (_programs.CreateProcess, os.system)
 else:
     import _posixsubprocess as _programs
 
-    _start = _programs.fork_exec
+    _starting = (_programs.fork_exec, os.posix_spawn, os.system)
 
 handlers = Handlers()
 
@@ -99,7 +99,7 @@ def _(f: Any, tape: Tape, nodes: Nodes, given: Any, *xs: Any, **kws: Any) -> Tra
     return f(given, *xs, **kws), None
 
 
-@handlers.desugared(_start, os.system, given=True, always=True)
+@handlers.desugared(*_starting, given=True, always=True)
 def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
     """Refuse to start another program with what is differentiated."""
     if all(n is None for n in nodes) and not reaches_active(*xs):
