@@ -58,9 +58,14 @@ def test_solutions_with_factors(trans):
     np.testing.assert_allclose(dy, np.linalg.solve(S, E - both @ y))
 
 
-def test_what_may_be_overwritten_is_read_before_and_left_as_it_is():
+@pytest.mark.parametrize(
+    "det",
+    [lambda a: sl.det(a, overwrite_a=True), lambda a: sl.det(a, True)],
+    ids=["by name", "by position"],
+)
+def test_what_may_be_overwritten_is_read_before_and_left_as_it_is(det):
     def f(a):
-        return sl.det(a, overwrite_a=True) * a[0, 0]
+        return det(a) * a[0, 0]
 
     def g(a):
         return sl.det(a) * a[0, 0]

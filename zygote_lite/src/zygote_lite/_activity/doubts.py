@@ -42,9 +42,8 @@ _LONG_CALL = 2000
 GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _OF_NAMES = {"locals", "globals", "vars", "eval", "exec"}  # builtins
 _OF_FRAMES = {"_getframe", "_current_frames", "currentframe", "getouterframes", "inspect"}
-_long: "weakref.WeakSet[types.CodeType]" = (
-    weakref.WeakSet()
-)  # what took more calls than a walk takes steps
+# what took more calls than a walk takes steps
+_long: "weakref.WeakSet[types.CodeType]" = weakref.WeakSet()
 
 
 def may_depend(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:

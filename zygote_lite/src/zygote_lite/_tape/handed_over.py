@@ -7,9 +7,7 @@ from typing import Any
 
 from rulescore.faults import an
 from zygote_lite._activity.activity import mark_arguments
-from zygote_lite._cotangents.registry import (
-    ValueAndPullback,
-)
+from zygote_lite._cotangents.registry import ValueAndPullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import name_of, where

@@ -9,6 +9,7 @@ import numpy as np
 
 from rulescore import accumulate, find_rule, rrule, stop_gradient
 from rulescore.faults import an
+from zygote_lite._ir.places import name_of
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.islands import inlined_or_island
@@ -22,7 +23,7 @@ from zygote_lite._specialize.typed.abstract_eval import (
 )
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import COMPLEXES, FLOATS, Scalar, can_carry
-from zygote_lite._specialize.typed.functions import Attribute
+from zygote_lite._specialize.typed.functions import Attribute, is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
@@ -82,10 +83,10 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
 
 def _refuse_overwriting(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
     """Leave it to the rule that a function of a library may write to its operands."""
-    options = {**dict(zip(_names_of_operands(f), xs, strict=False)), **kws}
-    for name, x in options.items():
+    names = _names_of_operands(f) if is_hashable(f) else ()
+    for name, x in (*zip(names, xs, strict=False), *kws.items()):
         if name.startswith("overwrite_") and not (x.is_constant and not x.sample):
-            raise Unsound.WRITES_TO_GIVEN(f"it calls {f.__name__} with `{name}`")
+            raise Unsound.WRITES_TO_GIVEN(f"it calls {name_of(f)} with `{name}`")
 
 
 @cached(1024)
