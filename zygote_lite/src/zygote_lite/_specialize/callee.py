@@ -54,15 +54,10 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     known = specializations_of(f, len(xs), numbers, single=False, form=AS_RULE)
     if known is None:
         return None
-    found, enter = _answer(known, f, xs)
+    found = value_and_pullback(known, f, xs, f, xs)
     if found is None:
-        known.make_later(f, xs)
         return None
     y, back, outside = found
-    note_captured_deeply((*xs, *outside))
-    note_resolution(f, xs, f"transformed; {place_of(f)}")
-    if watching.count and current().compared:
-        back = WatchedPullback(known, f, xs, enter, (y, back))
     return tape.record(y, CalleePullback(known, f, xs, outside, y, back), nodes, fresh=True)
 
 
@@ -113,6 +108,27 @@ def _holds_text(x: Any, node: NodeId) -> bool:
     if type(x) in _OF_PARTS:
         return any(_holds_text(part, None) for part in (x.values() if type(x) is dict else x))
     return holds_text(x, node is not None)
+
+
+def value_and_pullback(
+    known: Specializations, f: Any, xs: tuple[Any, ...], called: Any, given: tuple[Any, ...]
+) -> tuple[Any, Any, tuple[Any, ...]] | None:
+    """Return the value, the pullback, and what was read from outside; `None` to record the call.
+
+    Arguments:
+        known, f, xs: the code, the function that it was made of, and its operands.
+        called, given: the function that the user has called, and its arguments.
+    """
+    found, enter = _answer(known, f, xs)
+    if found is None:
+        known.make_later(f, xs)
+        return None
+    y, back, outside = found
+    note_captured_deeply((*xs, *outside))
+    note_resolution(called, given, f"transformed; {place_of(called)}")
+    if watching.count and current().compared:
+        back = WatchedPullback(known, f, xs, enter, (y, back))
+    return y, back, outside
 
 
 def _answer(known: Specializations, f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any]:

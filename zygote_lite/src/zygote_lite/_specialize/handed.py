@@ -14,23 +14,19 @@ from typing import Any
 import numpy as np
 
 from rulescore import Tangent, find_rule, rules_of
-from zygote_lite._activity.saved import note_captured_deeply
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._cotangents.registry import BY_CODE
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.bytecode import without_type_parameters
-from zygote_lite._ir.places import place_of
 from zygote_lite._ir.source import definition_of, remember
 from zygote_lite._specialize.cache import specializations_of
-from zygote_lite._specialize.callee import finite_cotangents
-from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
+from zygote_lite._specialize.callee import finite_cotangents, value_and_pullback
+from zygote_lite._specialize.watch import AS_RULE
 from zygote_lite._tape.handed_over import recorded_for_rule
-from zygote_lite._tape.refusal import note_resolution
 from zygote_lite._tape.rules import handed_in
 from zygote_lite.caches import cached
 from zygote_lite.errors import DifferentiationError
-from zygote_lite.modes import current, watching
 
 _BY_VALUE_ALONE = frozenset((int, float, np.float64, np.float32, np.ndarray))
 _SUSPENDS = 0x20 | 0x80 | 0x200  # of generators and coroutines
@@ -55,19 +51,10 @@ def answered(f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any] | None:
     if plan is None:
         return None
     found, known = plan
-    given, enter = (
-        answer_of(known, found, operands)
-        if watching.count
-        else (known.enter(found, *operands), None)
-    )
+    given = value_and_pullback(known, found, operands, f, xs)
     if given is None:
-        known.make_later(found, operands)
         return None
-    y, back, outside = given
-    note_captured_deeply((*operands, *outside))
-    note_resolution(f, xs, f"transformed; {place_of(f)}")
-    if watching.count and current().compared:
-        back = WatchedPullback(known, found, operands, enter, (y, back))
+    y, back, _ = given
     return y, HandedPullback(inner, at, found, operands, y, back)
 
 

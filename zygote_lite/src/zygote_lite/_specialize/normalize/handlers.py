@@ -5,7 +5,6 @@ Whether an attempt can raise, and what, is known where its operations are (`infe
 """
 
 import ast
-from dataclasses import replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
@@ -60,13 +59,7 @@ class HandledTries(Tries):
             if isinstance(s, ir.Raise):
                 return [*out, *self.raised(s, handlers)]
             if isinstance(s, ir.If) and _raises_inside(s):
-                then, other = [
-                    self.protected([*inner, *rest], orelse, handlers)
-                    if falls(inner)
-                    else self.protected(inner, [], handlers)
-                    for inner in (s.body, s.orelse)
-                ]
-                return [*out, replace(s, body=then, orelse=other)]
+                return [*out, self.protected_branches(s, rest, orelse, handlers)]
             if isinstance(s, ir.Return) and isinstance(s.value, ir.Name):  # it may be unbound
                 kept = ir.Name(self.function.fresh("kept"))
                 move = ir.Move(s.origin, kept.id, s.value)

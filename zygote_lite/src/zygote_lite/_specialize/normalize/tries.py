@@ -156,24 +156,14 @@ class Tries:
     # -- raise ---------------------------------------------------------------------------------
 
     def protected(self, body: Block, orelse: Block, handlers: HandlersOf) -> Block:
-        """Return the body of a `try` with its `else`: a `raise` goes to the handler.
-
-        What follows a branch that raises goes into the other branch.
-        """
+        """Return the body of a `try` with its `else`: a `raise` goes to the handler."""
         out: Block = []
         for i, s in enumerate(body):
             if isinstance(s, ir.Raise):
                 kind, made = self.kind_of(s, body[:i])
                 return [*(x for x in out if x is not made), *self.handled(s, kind, handlers)]
             if isinstance(s, ir.If) and _throws(s):
-                rest = body[i + 1 :]
-                then, other = [
-                    self.protected([*inner, *rest], orelse, handlers)
-                    if falls(inner)
-                    else self.protected(inner, [], handlers)
-                    for inner in (s.body, s.orelse)
-                ]
-                return [*out, replace(s, body=then, orelse=other)]
+                return [*out, self.protected_branches(s, body[i + 1 :], orelse, handlers)]
             if self.may_always_raise(s, body[i + 1 :], handlers):
                 self.attempts += 1
                 rest = self.protected(body[i + 1 :], orelse, handlers)
@@ -186,6 +176,18 @@ class Tries:
                     return [*out, self.attempt(move, [returned], handlers)]
             out.append(s)
         return [*out, *orelse]
+
+    def protected_branches(
+        self, s: ir.If, rest: Block, orelse: Block, handlers: HandlersOf
+    ) -> ir.If:
+        """Return an `if` of which a branch raises: what follows it goes into the other branch."""
+        then, other = [
+            self.protected([*inner, *rest], orelse, handlers)
+            if falls(inner)
+            else self.protected(inner, [], handlers)
+            for inner in (s.body, s.orelse)
+        ]
+        return replace(s, body=then, orelse=other)
 
     def may_always_raise(self, s: ir.Statement, rest: Block, handlers: HandlersOf) -> bool:
         """Return whether types may settle that a statement always raises what is caught."""
