@@ -18,7 +18,7 @@ from scipy import integrate, optimize
 
 from tests.zygote_lite.checks.finite_differences import assert_slopes, slopes
 from zygote_lite import DifferentiationError, gradient, value_and_grad
-from zygote_lite._activity import doubts, side_effects, walk
+from zygote_lite._activity import doubts, heap, side_effects, walk
 from zygote_lite._cotangents.run import state
 from zygote_lite.testing import recorded_only
 
@@ -176,13 +176,14 @@ def steps(monkeypatch):
     """Count the steps of walks, but for those of checks."""
     monkeypatch.setattr(walk, "CHECKED", False)
     found = [0]
-    kind_of = walk.kind_of
+    kind_of = heap.kind_of
 
     def counting(x):
         found[0] += 1
         return kind_of(x)
 
-    monkeypatch.setattr(walk, "kind_of", counting)
+    for module in (walk, heap):
+        monkeypatch.setattr(module, "kind_of", counting)
     return found
 
 
@@ -411,14 +412,14 @@ def test_a_set_is_made_where_every_walk_is_given_up(monkeypatch):
 
 
 def test_what_a_walk_gives_up_on_is_not_put_aside_for_it(monkeypatch):
-    put_items, put = walk._put_items, []
+    put_items, put = heap._put_items, []
 
     def counting(x, kind, stack, *room):
         before = len(stack)
         put_items(x, kind, stack, *room)
         put.append(len(stack) - before)
 
-    monkeypatch.setattr(walk, "_put_items", counting)
+    monkeypatch.setattr(heap, "_put_items", counting)
     for parts in (list, tuple, set, lambda items: dict(enumerate(items))):
         model = library_with(20_000)
         namespace = type(model).check.__globals__

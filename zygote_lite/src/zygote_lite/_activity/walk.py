@@ -1,61 +1,39 @@
-"""The walk through the heap: what can be reached from the operands of a call.
+"""What can be reached from the operands of a call: what is asked of the walk through the heap.
 
 Where only what the run has made can be active (`marks`), the operands themselves tell. Otherwise
 all that they reach is walked. What was found to reach nothing active is remembered until it may.
 """
 
 import functools
-import re
-import sys
-import threading
 import types
-import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from rulescore.faults import an
+from zygote_lite._activity.heap import HOLDING_NOTHING, LIMIT, NO_LIMIT, VAST, Vast, walk_heap
 from zygote_lite._activity.marks import is_namespace, is_users_object, stays_clean
-from zygote_lite._activity.outputs import is_output
-from zygote_lite._activity.reachability import (
-    held_and_named,
-    is_users_class,
-    named_by_class,
-    referents,
-)
+from zygote_lite._activity.reachability import held_and_named, referents
 from zygote_lite._cotangents.kinds import (
-    DICT,
     FUNCTION,
-    HEAPTYPE,
-    INERT,
     LIST,
     OBJECT,
-    SET,
     TUPLE,
     VALUE,
-    buffer_of,
     dict_of,
     entries_of,
-    has_fields_in_c,
     kind_of,
     owner_of,
-    type_in_c,
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.intrinsics import note_class
 from zygote_lite.modes import CHECKED, InternalError
 
-_BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
-LIMIT = 2000
 LIMIT_BY_NAME = 50_000
-_NO_LIMIT = sys.maxsize // 8
 _GIVEN, _EARNED = 200, 2  # objects that a run may walk through, and how many more for each call
-_NUMBERS = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
 
 
 def reaches_active(*roots: Any) -> bool:
@@ -82,7 +60,7 @@ def reaches_active_at_all(*roots: Any) -> bool:
         return reaches_active(*roots)
     seen: dict[int, Any] = {}
     stack = [*roots]
-    if next(_walk(active, stack, seen, stack, _NO_LIMIT), None) is not None:
+    if next(walk_heap(active, stack, seen, stack, NO_LIMIT), None) is not None:
         return True
     _note_clean(seen)
     if CHECKED:
@@ -100,7 +78,7 @@ def reaches_active_by_name(*roots: Any) -> bool:
         return False
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
-    found = any(x is _VAST for x in _walk(active, [*roots], seen, by_name, LIMIT_BY_NAME))
+    found = any(x is VAST for x in walk_heap(active, [*roots], seen, by_name, LIMIT_BY_NAME))
     named = [x for x in by_name if kind_of(x) or isinstance(x, type)]
     return found or any(_is_active_by_name(active, x, seen) for x in named)
 
@@ -117,9 +95,9 @@ def may_reach_active(*roots: Any, given: int = 0) -> bool:
     left = max(_GIVEN, given) + _EARNED * state.resolved - state.walked
     seen: dict[int, Any] = {}
     stack = [*roots]
-    found = next(_walk(active, stack, seen, stack, left), None) if left > 0 else _VAST
+    found = next(walk_heap(active, stack, seen, stack, left), None) if left > 0 else VAST
     state.walked += len(seen)
-    if found is _VAST:
+    if found is VAST:
         state.doubted = True
     elif found is None:
         _note_clean(seen)
@@ -135,8 +113,8 @@ def _is_found_active(active: dict[int, Any], roots: tuple[Any, ...]) -> bool:
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
     limit = LIMIT_BY_NAME if state.doubted else LIMIT  # what was recorded in doubt is not refused
-    for found in _walk(active, [*roots], seen, by_name, limit):
-        if found is _VAST:
+    for found in walk_heap(active, [*roots], seen, by_name, limit):
+        if found is VAST:
             _note_vast(roots)
         return True
     if any(
@@ -151,7 +129,7 @@ def _note_vast(roots: tuple[Any, ...]) -> None:
     """Note from which of some objects a walk was given up: the next one need not try."""
     many = [x for x in roots if kind_of(x) >= TUPLE]
     if len(many) == 1 and stays_clean(many[0]):
-        state.clean[id(many[0])] = _Vast(many[0])
+        state.clean[id(many[0])] = Vast(many[0])
 
 
 def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
@@ -163,7 +141,7 @@ def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
     known, state.clean = state.clean, {}
     found = next(_all_within(active, roots, LIMIT), None)
     state.clean = known
-    if found is not None and found is not _VAST:
+    if found is not None and found is not VAST:
         names = ", ".join(getattr(x, "__qualname__", type(x).__qualname__) for x in roots)
         kind = type(found).__qualname__
         raise InternalError(f"{an(kind)} that is active is reached from {names}, without a mark")
@@ -175,7 +153,7 @@ def surely_reaches_active(*roots: Any) -> bool:
         return reaches_active(*roots)
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
-    if next(_walk(state.active or {}, [*roots], seen, by_name, _NO_LIMIT), None) is not None:
+    if next(walk_heap(state.active or {}, [*roots], seen, by_name, NO_LIMIT), None) is not None:
         return True
     if not by_name:
         _note_clean(seen)
@@ -192,7 +170,7 @@ def _holds_active(x: Any) -> bool:
     reaching, seen, stack = state.reaching, set[int](), [x]
     while stack:
         x = stack.pop()
-        if type(x) in _NUMBERS or id(x) in seen:
+        if type(x) in HOLDING_NOTHING or id(x) in seen:
             continue
         kind = kind_of(x)
         if id(x) in active or id(x) in reaching or (kind >= TUPLE and id(dict_of(x)) in active):
@@ -241,7 +219,7 @@ def captured_within(*roots: Any) -> list[Any]:
     captured = state.captured or {}
     limit = min(LIMIT, 20 + len(captured) + state.saved // 1000)  # soon it is cheaper to guard all
     found = {id(x): x for x in _all_within(captured, roots, limit)} if captured else {}
-    return list((captured if id(_VAST) in found else found).values())
+    return list((captured if id(VAST) in found else found).values())
 
 
 def is_reached(x: Any, roots: Any) -> bool:
@@ -254,7 +232,7 @@ def _all_within(active: dict[int, Any], roots: Any, limit: int) -> Iterator[Any]
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
     for stack in ([*roots], by_name):
-        yield from _walk(active, stack, seen, by_name, limit)
+        yield from walk_heap(active, stack, seen, by_name, limit)
 
 
 def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -> bool:
@@ -264,141 +242,12 @@ def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -
     """
     clean = state.clean
     if id(x) in before or id(x) in clean:
-        return type(clean.get(id(x))) is _Vast
+        return type(clean.get(id(x))) is Vast
     seen: dict[int, Any] = {}
     more: list[Any] = [x]
-    for _ in _walk(active, more, seen, more, LIMIT_BY_NAME):
+    for _ in walk_heap(active, more, seen, more, LIMIT_BY_NAME):
         if len(seen) > LIMIT_BY_NAME:
-            clean[id(x)] = _Vast(x)
+            clean[id(x)] = Vast(x)
         return True
     _note_clean(seen)
     return False
-
-
-_VAST = object()
-
-
-@dataclass(frozen=True, slots=True)
-class _Vast:
-    """Mark what a walk was given up from, and keep it alive as long as its identity is known."""
-
-    x: Any
-
-
-def _walk(
-    active: dict[int, Any],
-    stack: list[Any],
-    seen: dict[int, Any],
-    by_name: list[Any],
-    limit: int,
-) -> Iterator[Any]:
-    """Yield what is active of all that can be reached from `stack`; `_VAST` for giving up.
-
-    What is reached by name is put aside.
-    """
-    clean = state.clean if active is state.active else {}
-    steps = 0
-    while stack:
-        x = stack.pop()
-        steps += 1
-        if len(seen) > limit or steps > 5 * limit:
-            yield _VAST
-            return
-        kind = kind_of(x)
-        if (kind == VALUE and type(x) in _NUMBERS) or id(x) in seen:
-            continue
-        if id(x) in clean:
-            if type(clean[id(x)]) is not _Vast:
-                continue
-            if limit is not _NO_LIMIT:
-                yield _VAST
-                continue
-        if kind == INERT:
-            if isinstance(x, str | bytes | bytearray | re.Match) and id(x) in active:
-                yield x
-            elif isinstance(x, type):
-                seen[id(x)] = x
-                if x.__flags__ & HEAPTYPE:
-                    yield from (base for base in x.__mro__ if id(base) in active)
-                by_name += named_by_class(x)
-                if is_users_class(type(x)):
-                    stack.append(type(x))
-            elif type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
-                stack.append(type(x))  # a member of an enumeration: methods may use variables
-            continue
-        # by the types: `isinstance` asks a weak reference for what may be gone
-        if kind == VALUE or issubclass(type(x), np.ndarray):  # masked arrays are objects
-            if issubclass(type(x), np.ndarray):
-                if id(owner_of(x)) in active:
-                    yield owner_of(x)
-                _put_parts_of_array(active, x, stack, seen)
-            elif not issubclass(type(x), np.generic | Number):
-                if id(x) in active:
-                    yield x
-                seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
-                stack += referents(x)
-            continue
-        if (
-            id(x) in active
-            or (kind >= TUPLE and id(dict_of(x)) in active)
-            or (kind == OBJECT and is_output(x) and active is state.active)
-        ):
-            yield x
-        seen[id(x)] = x
-        if kind == FUNCTION:
-            held, named = held_and_named(x)
-            stack += held
-            by_name += named
-        else:
-            _put_items(x, kind, stack, 5 * limit - steps + 1)
-        if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _BUILTIN_CONTAINERS:
-            stack += (dict_of(x) or {}).values()
-            stack.append(getattr(x, "default_factory", None))
-        if type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
-            stack.append(type(x))
-
-
-def _put_parts_of_array(
-    active: dict[int, Any], x: Any, stack: list[Any], seen: dict[int, Any]
-) -> None:
-    """Put on the stack what an array holds: objects, its own attributes, operands of `nditer`."""
-    owner = owner_of(x)
-    if id(owner) not in active:
-        if isinstance(owner.base, np.nditer):
-            stack += owner.base.operands
-        elif x.dtype.hasobject and x.dtype.names is None:
-            seen[id(x)] = x
-            stack += x.flat[: LIMIT + 1].tolist()
-        elif owner.base is not None:
-            stack.append(buffer_of(owner))
-    if type(x) is not np.ndarray:
-        stack.append(dict_of(x))
-
-
-def _put_items(x: Any, kind: int, stack: list[Any], room: int) -> None:
-    """Put on the stack the items of a container, and what an object holds.
-
-    There is `room` for what the walk can look at before it gives up: to put more takes time only.
-    """
-    if kind == SET:
-        stack += islice(type_in_c(x).__iter__(x), room)
-    elif kind in (LIST, TUPLE):
-        items = x if type(x) in _BUILTIN_CONTAINERS else [*type_in_c(x).__iter__(x)]
-        if not _NUMBERS.issuperset(map(type, items)):
-            stack += items[-room:]
-        if type(x).__flags__ & HEAPTYPE:
-            stack += [value for _, value in entries_of(x)]
-    elif isinstance(x, functools._lru_cache_wrapper):
-        stack += referents(x)
-    else:
-        if kind == DICT:  # whose keys are objects that hold something, too
-            stack += [y for y in islice(dict.__iter__(x), room) if type(y) not in _NUMBERS]
-        elif issubclass(type(x), weakref.ref):
-            stack += referents(x)
-        elif issubclass(type(x), BaseException):
-            stack += [x.__cause__, x.__context__]
-        elif issubclass(type(x), threading.local):
-            stack += threading.local.__getattribute__(x, "__dict__").values()
-        elif kind == OBJECT and has_fields_in_c(type(x)):
-            stack += referents(x)
-        stack += [value for _, value in islice(entries_of(x), room)]
