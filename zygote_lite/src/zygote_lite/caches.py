@@ -8,8 +8,11 @@ one, and what was in that one is forgotten: nobody has used it between two such 
 
 import functools
 import gc
+import itertools
+import operator
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 Kept = TypeVar("Kept")
@@ -116,9 +119,97 @@ def cached_by_kind(most: int) -> Callable[[Callable[Parameters, Kept]], Callable
     return decorate
 
 
+@dataclass(slots=True)
+class _OfClass:
+    """What was found out about a class, with what it and its bases defined then.
+
+    Attributes:
+        epoch: when the class was last compared with that.
+        order: its bases, and those of its metaclass.
+        members: what each of these that can be changed defined.
+        found: the answers, by the function and what it was asked beside.
+    """
+
+    epoch: int
+    order: tuple[type, ...]
+    members: list[dict[str, Any]]
+    found: dict[Any, Any]
+
+
+_CHANGEABLE, _FIXED_IN_C = 1 << 9, 1 << 8  # of `Py_TPFLAGS`: heap types, and those in C among them
+_MOST_CLASSES, _MOST_ANSWERS = 4096, 1024
+_of_classes: dict[type, _OfClass] = {}
+_epochs = itertools.count(1)
+_epoch = [0]
+
+
+def classes_may_have_changed() -> None:
+    """Note that code has run which may have changed a class: what is known of it is compared."""
+    _epoch[0] = next(_epochs)
+
+
+def cached_by_class(f: Callable[Parameters, Kept]) -> Callable[Parameters, Kept]:
+    """Decorate a function of a class that is quick: it is asked again when the class has changed.
+
+    Python tells nobody that a method was replaced. So what a class defines is compared with what
+    it defined, once after each time that code has run which may have changed it.
+    """
+
+    ask: Callable[..., Kept] = f
+
+    def look_up(kind: type, *xs: Any) -> Kept:
+        known = _of_classes.get(kind)
+        if known is None or known.epoch != _epoch[0]:
+            known = _brought_up_to_date(kind, known)
+        key = f, *xs
+        found = known.found.get(key, _NOTHING_KEPT)
+        if found is _NOTHING_KEPT:
+            if len(known.found) >= _MOST_ANSWERS:
+                known.found.clear()
+            found = known.found[key] = ask(kind, *xs)
+        return cast(Kept, found)
+
+    return cast(Callable[Parameters, Kept], functools.wraps(f)(look_up))
+
+
+def _brought_up_to_date(kind: type, known: _OfClass | None) -> _OfClass:
+    """Return what is known of a class, without answers where it has changed."""
+    epoch = _epoch[0]
+    meta: Any = type(kind)
+    order = kind.__mro__ if meta is type else kind.__mro__ + meta.__mro__
+    kinds = _CHANGEABLE | _FIXED_IN_C
+    members = [dict(vars(base)) for base in order if base.__flags__ & kinds == _CHANGEABLE]
+    if known is not None and _defines_the_same(known, order, members):
+        known.epoch = epoch
+        return known
+    if len(_of_classes) >= _MOST_CLASSES:
+        _of_classes.clear()
+    known = _of_classes[kind] = _OfClass(epoch, order, members, {})
+    return known
+
+
+def _defines_the_same(
+    known: _OfClass, order: tuple[type, ...], members: list[dict[str, Any]]
+) -> bool:
+    return (
+        len(known.order) == len(order)
+        and all(map(operator.is_, known.order, order))
+        and all(map(_are_the_same, members, known.members))
+    )
+
+
+def _are_the_same(members: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Return whether a class defines the same objects, by the same names, as before."""
+    found = map(before.get, members, itertools.repeat(_NOTHING_KEPT))
+    return len(members) == len(before) and all(map(operator.is_, found, members.values()))
+
+
 def empty_with_garbage(known: dict[Any, Any]) -> None:
     """Have a table of what is found out quickly emptied when Python collects its garbage."""
     _tables.append((known.__len__, known.clear))
+
+
+empty_with_garbage(_of_classes)
 
 
 def _forget_unused(phase: str, info: dict[str, int]) -> None:

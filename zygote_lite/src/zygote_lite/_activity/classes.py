@@ -9,7 +9,7 @@ from typing import Any
 
 from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._cotangents.kinds import HEAPTYPE, dict_of, is_foreign, is_written_in_python
-from zygote_lite.caches import cached_by_kind
+from zygote_lite.caches import cached_by_class
 
 
 def member_of(kind: type, name: str) -> Any:
@@ -68,7 +68,7 @@ def is_init_of_dataclass(f: Any, x: Any) -> bool:
     )
 
 
-@cached_by_kind(4096)
+@cached_by_class
 def is_read_in_c(kind: type) -> bool:
     """Return whether a class of lists or dicts leaves it to C to read an item of an instance."""
     return (
@@ -98,7 +98,7 @@ def bind_method(kind: type, name: str) -> Any:
     return member if isinstance(member, types.FunctionType) else None
 
 
-@cached_by_kind(4096)
+@cached_by_class
 def intercepts(kind: type, name: str) -> bool:
     """Return whether writing or deleting an attribute may run Python code."""
     member = inspect.getattr_static(kind, name, None)
@@ -108,7 +108,7 @@ def intercepts(kind: type, name: str) -> bool:
     return isinstance(member, property) or is_users_class(type(member))
 
 
-@cached_by_kind(4096)
+@cached_by_class
 def only_reads(kind: type, name: str) -> bool:
     """Return whether looking up an attribute changes nothing, as far as the class tells."""
     member = inspect.getattr_static(kind, name, None)
@@ -122,7 +122,7 @@ def only_reads(kind: type, name: str) -> bool:
     return len(loaded) == 1 and not others and not computes(kind, loaded[0])
 
 
-@cached_by_kind(4096)
+@cached_by_class
 def computes(kind: type, name: str) -> bool:
     """Return whether looking up an attribute may run Python code."""
     member = inspect.getattr_static(kind, name, None)

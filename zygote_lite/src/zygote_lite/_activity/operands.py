@@ -24,7 +24,7 @@ from zygote_lite._ir.intrinsics import build_set
 from zygote_lite._ir.operators import COMPARISONS
 from zygote_lite._ir.places import ENGINE, is_library
 from zygote_lite._ir.traits import BY_ID, SPREAD
-from zygote_lite.caches import cached_by_kind
+from zygote_lite.caches import cached_by_class
 
 _MOST_SEEN = 2000  # containers within containers that are looked at
 _LOOKED_THROUGH = {list, tuple, dict, set, frozenset}
@@ -112,7 +112,7 @@ def _looked_at_by_methods(f: Any, xs: tuple[Any, ...]) -> list[Any] | None:
     return found
 
 
-@cached_by_kind(4096)
+@cached_by_class
 def _has_none_of(kind: type, names: frozenset[str]) -> bool:
     """Return whether instances of a user's class have none of some methods."""
     is_users = kind_of_type(kind) == OBJECT and is_users_class(kind)

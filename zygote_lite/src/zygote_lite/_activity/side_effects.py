@@ -42,7 +42,7 @@ from zygote_lite._ir.traits import (
     SPREAD,
     changes_nothing,
 )
-from zygote_lite.caches import cached, cached_by_kind
+from zygote_lite.caches import cached, cached_by_class
 
 Hook = tuple[types.FunctionType, Any]
 Named = tuple[str, bool]
@@ -178,7 +178,7 @@ def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook
     return found
 
 
-@cached_by_kind(4096)
+@cached_by_class
 def has_any_of(kind: type, names: frozenset[str]) -> bool:
     """Return whether one of some methods of a class is another than that of any object."""
     return any(not names.isdisjoint(vars(of)) for of in kind.__mro__ if of is not object)
@@ -208,7 +208,7 @@ def _held_parts(x: Any, names: frozenset[str]) -> Iterator[Any]:
     return iter(()) if all(_is_quiet(kind, names) for kind in kinds) else iter(items)
 
 
-@cached_by_kind(4096)
+@cached_by_class
 def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
     """Return the methods that C calls unasked, as the user's classes define them."""
     found: dict[str, Any] = {}

@@ -47,9 +47,11 @@ from zygote_lite._ir.intrinsics import (
     read_cell,
     refuse_locals,
 )
+from zygote_lite._ir.traits import BY_ID
 from zygote_lite._tape.functions import RecordedFunctions
 from zygote_lite._tape.generators import Generated, only_the_engine_holds
 from zygote_lite._tape.refusal import hook_refusal, refuse_frame
+from zygote_lite.caches import classes_may_have_changed
 from zygote_lite.errors import DifferentiationError
 
 CALLS_PYTHON = (types.FunctionType, types.MethodType, type, functools.partial)
@@ -155,6 +157,8 @@ class InactiveCalls(RecordedFunctions):
                 self.entries.append((None, (), back))
         else:
             y = f(*xs, **kws)
+        if id(f) not in BY_ID or hooks:
+            classes_may_have_changed()
         note_kept(f, xs, kws, y)
         if id(f) in STRUCTURAL and not is_reading(f):
             self.note_unmarked(f, (*xs, *kws.values()))

@@ -12,6 +12,7 @@ from zygote_lite._activity.marks import forget_marks
 from zygote_lite._activity.outputs import end_output
 from zygote_lite._cotangents.run import runs, state
 from zygote_lite._tape.refusal import complete_message
+from zygote_lite.caches import classes_may_have_changed
 from zygote_lite.errors import DifferentiationError
 
 
@@ -31,6 +32,7 @@ class Run:
             state.active, state.captured, state.written = {}, {}, {}
             state.given, state.has_texts, state.saved = self.given, False, 0
             forget_marks()
+            classes_may_have_changed()
             state.run = object()
         self.chose = state.chooses
         if self.flags is not None:

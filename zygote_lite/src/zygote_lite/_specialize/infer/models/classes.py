@@ -101,6 +101,11 @@ def keep(inputs: Inputs, kind: type, name: str, x: Any, within: str = "") -> Non
     inputs.guard(f"{inputs.name_for(at, 'o')}.{name}{within}", x)
 
 
+def in_class(inputs: Inputs, kind: type, name: str) -> str:
+    """Return the expression for what instances of a class find there, before any binding."""
+    return f"{inputs.name_for(definer_of(kind, name), 'o')}.__dict__[{name!r}]"
+
+
 def settle(inputs: Inputs, kind: type) -> str:
     """Demand that a class defines and inherits the names that it does now; return its name.
 

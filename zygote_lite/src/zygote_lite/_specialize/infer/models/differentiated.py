@@ -43,6 +43,7 @@ def differentiated_object(builder: Builder, x: Any, expression: str) -> Value:
         raise NotSupported.KEYS("an object has attributes that have no names")
     value = Value(Other(type(x)), x)
     value.where = inputs.holder(type(x), expression)
+    settle(inputs, type(x))
     value.active, value.read = True, {}
     inputs.differentiated[f"{value.where}.__dict__"] = None
     inputs.guards[f"are_keys({value.where}.__dict__, {tuple(fields)!r})"] = None

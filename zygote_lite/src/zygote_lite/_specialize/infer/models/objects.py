@@ -29,6 +29,7 @@ from zygote_lite._specialize.infer.models.classes import (
     FUNCTIONS,
     bound_to,
     defined_in,
+    in_class,
     is_made_class,
     is_plain,
     keep,
@@ -56,9 +57,10 @@ _MOST_ITEMS_FROM_OUTSIDE = 256  # items of structures from outside
 
 
 def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
-    """Return an object from outside, and demand that it is one of its class."""
+    """Return an object from outside, and demand that it is one of its class, as that is now."""
     value = Value(Other(type(x)), x)
     value.where = inputs.holder(type(x), expression)
+    settle(inputs, type(x))
     inputs.objects[value.where] = None
     return value
 
@@ -171,6 +173,8 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if name in vars(owner):
+        if found is not ABSENT:  # a property may take the place of a default
+            inputs.guard_type(in_class(inputs, type(owner), name), found)
         if x.read is not None:
             part = _differentiated.attribute_of_differentiated(builder, x, name)
             return part if part.where is None else known_once(builder, part)
@@ -179,7 +183,7 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
         _guard_method(inputs, x, name, found)
         return constant(Method(x, name))
     if isinstance(found, staticmethod) and isinstance(found.__func__, types.FunctionType):
-        inputs.guard(expression, found.__func__)
+        _guard_method(inputs, x, name, found)
         return constant(found.__func__)
     if isinstance(found, classmethod):
         settle(inputs, type(owner))
@@ -188,7 +192,8 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if found is ABSENT:
         raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of {an(type(owner).__name__)}")
-    return builder.read(found, expression, name, changes=True)
+    _demand_without(inputs, x, name)
+    return builder.read(found, in_class(inputs, type(owner), name), name, changes=True)
 
 
 def set_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
@@ -233,16 +238,20 @@ def function_of(inputs: "Inputs", x: Value, name: str) -> Any:
     if not isinstance(found, types.FunctionType):
         raise NotSupported.METHOD(f"it calls the method {name} of {an(kind.__name__)}")
     if name == "__call__":  # that of its class, whatever attributes it has
-        inputs.guard(f"{inputs.name_for(kind, 'o')}.__call__", found)
-        _guard_method(inputs, x, name, found)
+        inputs.guard(in_class(inputs, kind, name), found)
     return found
 
 
-def _guard_method(inputs: "Inputs", x: Value, name: str, found: types.FunctionType) -> None:
-    """Demand that a method is a function, bound to the very object that it is looked up on."""
-    known = inputs.name_for(found, "o")
-    test = f"(method := {x.where}.{name}).__func__ is {known} and method.__self__ is {x.where}"
-    inputs.guards[test] = None
+def _guard_method(inputs: "Inputs", x: Value, name: str, found: Any) -> None:
+    """Demand that an object finds a method in its class, and nothing of that name in itself."""
+    inputs.guard(in_class(inputs, type(x.sample), name), found)
+    _demand_without(inputs, x, name)
+
+
+def _demand_without(inputs: "Inputs", x: Value, name: str) -> None:
+    """Demand that an object has no attribute of its own of some name."""
+    if type(x.sample).__dictoffset__:
+        inputs.guards[f"{name!r} not in {x.where}.__dict__"] = None
 
 
 def ask_for_class(inputs: "Inputs", kind: Any, kinds: Any) -> None:
