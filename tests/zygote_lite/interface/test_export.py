@@ -363,7 +363,7 @@ def of_a_set(x):
 
 
 def test_a_call_that_the_tape_answers_is_refused_by_name():
-    with pytest.raises(DifferentiationError, match=r"of_a_set is recorded: a set holds"):
+    with pytest.raises(DifferentiationError, match=r"of_a_set cannot be transformed: a set holds"):
         export_adjoint(lambda x: of_a_set(x) * x, 1.5)
 
 
@@ -377,7 +377,7 @@ def test_what_holds_for_one_path_or_one_pair_of_arguments_is_refused():
 
     with pytest.raises(DifferentiationError, match="depends-on-path"):
         export_adjoint(on_a_path, 1.5, 3, argnums=0)
-    with pytest.raises(DifferentiationError, match="one object"):
+    with pytest.raises(DifferentiationError, match="the same object"):
         export_adjoint(of_one, np.ones(2), np.zeros(2))
 
 
@@ -423,7 +423,7 @@ def test_an_argument_named_as_a_builtin_that_is_called_is_refused():
     def f(float, x):
         return float * np.sum(x)
 
-    with pytest.raises(DifferentiationError, match="an argument is named float"):
+    with pytest.raises(DifferentiationError, match="an argument has the name of the builtin float"):
         export_adjoint(f, 2.0, np.ones(3))
 
 
@@ -433,5 +433,5 @@ def test_two_helpers_of_one_name_are_refused():
         helpers.add("two", number)
     assert helpers.texts == ["two = 2.5"]
     for name in ("two", "x"):
-        with pytest.raises(NotSpecializable, match=f"two things .* are named {name}"):
+        with pytest.raises(NotSpecializable, match=f"two different functions named {name}"):
             helpers.add(name, 3.5)

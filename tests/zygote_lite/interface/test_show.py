@@ -130,7 +130,7 @@ def test_what_does_not_qualify_is_shown_as_it_is_run():
         return np * 2.0
 
     why, _, text = code_adjoint(named, 1.0).partition("\n")
-    told = "a parameter is named np or math [not supported: names]"
+    told = "a parameter is named np or math: rename it [not supported: names]"
     assert why == f"# Recorded, not transformed: {told}"
     assert text == code_adjoint(named).partition("\n")[2]
     assert "tape.call" in text
@@ -158,8 +158,10 @@ def test_the_first_line_says_why_code_is_recorded():
         return f"# Recorded, not transformed: {details} [not supported: {name}]"
 
     by_a_set = lambda y: len({y, 1.0}) * y
-    assert why(by_a_set, 1.0) == told("`{y, 1.0}`: a set holds what is not known", "container")
-    reason = "a set holds what is not known [not supported: container]"
+    assert why(by_a_set, 1.0) == told(
+        "`{y, 1.0}`: a set holds something other than constants", "container"
+    )
+    reason = "a set holds something other than constants [not supported: container]"
     assert why(through, 1.0) == f"# inner is recorded: {reason}"
     assert why(Callable(), 1.0) == told("it is not a Python function", "no-python-function")
     type_of_y = told("the argument y is of the type object", "argument-type")

@@ -41,7 +41,7 @@ def test_calls_that_always_raise_do_without_it():
     assert set(tiers(*[-0.5] * 40)) == {"recorded"}
     with testing.observed() as answers:
         value_and_grad(root)(0.5)
-    assert "nearly each call" in answers[0].reason
+    assert "nearly every recent call" in answers[0].reason
     assert tiers(*[0.5] * 100)[-10:] == ["transformed"] * 10
 
 

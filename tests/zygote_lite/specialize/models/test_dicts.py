@@ -538,7 +538,9 @@ def test_jit_warns_of_a_dict_that_it_does_not_take():
     def f(p):
         return p[1] * 2.0
 
-    with pytest.warns(RuntimeWarning, match="f runs uncompiled: an argument is no number, array"):
+    with pytest.warns(
+        RuntimeWarning, match="f runs uncompiled: an argument is not a number, array"
+    ):
         assert jit(f)({1: 2.0}) == 4.0
 
 

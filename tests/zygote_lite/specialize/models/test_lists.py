@@ -381,7 +381,10 @@ def test_random_program(seed):
     with mock.patch.object(_specialize, "_MOST_ITEMS_OF_LISTS", 0):
         made = outcome(lambda: _specialize.specialize(f, choices[0], (True, True, True)))
     if made[0] == "error":
-        assert made[1:] == (NotSpecializable, "its code grows too long [not supported: too-long]")
+        assert made[1:] == (
+            NotSpecializable,
+            "its transformed code grows too long [not supported: too-long]",
+        )
         return
     fast = compile_text(made[1], f)
     for xs in choices:

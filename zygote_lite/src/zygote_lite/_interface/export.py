@@ -93,19 +93,19 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     public = made.name
     inner = public.removesuffix("_value_and_gradient") + "_adjoint"
     if any(leaf.where for x in made.arguments for leaf in leaves(x)):
-        raise NotSupported.EXPORT("an argument is an object")
+        raise NotSupported.EXPORT("an argument is an object: pass its numbers and arrays instead")
     for name, reason in made.inputs.islands.items():
-        raise NotSupported.EXPORT(f"{name} is recorded: {reason}")
+        raise NotSupported.EXPORT(f"{name} cannot be transformed: {reason}")
     if made.changed:
-        raise NotSupported.EXPORT("it writes to an argument")
+        raise NotSupported.EXPORT("it writes to an argument: write to a copy")
     if made.inputs.effects is not None:
-        raise NotSupported.EXPORT("it has effects that can be seen from outside")
+        raise NotSupported.EXPORT("it prints, logs or has another side effect")
     if made.inputs.guesses is not None:  # other paths would need other code
         raise made.inputs.guesses
     if any(guard.startswith("(x") for guard in made.inputs.guards):
-        raise NotSupported.EXPORT("it asks whether two arguments are one object")
+        raise NotSupported.EXPORT("it asks whether two arguments are the same object")
     if made.inputs.caught:
-        raise NotSupported.EXPORT("it catches exceptions, after which the tape would answer")
+        raise NotSupported.EXPORT("it catches exceptions")
     outside = [value.name for value, _ in made.inputs.given.values()]
     helpers = Helpers({public, inner, "np", "math", *outside})
     for name, x in made.bound.items():
@@ -122,7 +122,7 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     body = "\n".join([*constants, body]).rstrip() if constants else body.rstrip()[1:]
     for name in made.parameters:
         if hasattr(builtins, name) and re.search(rf"\b{name}\(", body):
-            raise NotSupported.NAMES(f"an argument is named {name}, like a builtin of Python")
+            raise NotSupported.NAMES(f"an argument has the name of the builtin {name}: rename it")
     imports = [line for name, line in (("math", "import math"), ("np", "import numpy as np"))
                if re.search(rf"\b{name}\.", body)]  # fmt: skip
     head = f'"""The value and the gradient of `{f.__name__}`, as zygote_lite wrote them."""'
@@ -133,7 +133,9 @@ def _written(x: Any, name: str) -> str:
     """Return the text of a number or an array that is read from outside."""
     if isinstance(x, np.ndarray):
         if x.size > _MOST_WRITTEN_OUT:
-            raise NotSupported.EXPORT(f"{name} is an array of {x.size} numbers")
+            raise NotSupported.EXPORT(
+                f"{name} is an array of {x.size} numbers: pass it as an argument"
+            )
         entries = ", ".join(_number_text(v, name) for v in x.ravel().tolist())
         flat = f"np.array([{entries}], dtype=np.{x.dtype.name})"
         return flat if x.ndim == 1 else f"{flat}.reshape({x.shape})"
@@ -258,7 +260,7 @@ class Helpers:
         if name in self.named and self.named[name] is x:
             return
         if name in self.named or name in self.taken:
-            raise NotSupported.NAMES(f"two things that it calls are named {name}")
+            raise NotSupported.NAMES(f"it calls two different functions named {name}: rename one")
         self.named[name] = x
         if x is project:
             self.texts.append(_PROJECT.replace("def project(", f"def {name}(", 1))
@@ -271,7 +273,9 @@ class Helpers:
         else:
             text = constant_text(x) or spelled(x)
             if text is None:
-                raise NotSupported.EXPORT(f"it calls {_name_and_place(x)}, which has no text")
+                raise NotSupported.EXPORT(
+                    f"it calls {_name_and_place(x)}, which cannot be written as text"
+                )
             self.texts.append(f"{name} = {text}")
 
     def source(self, x: Any, name: str) -> str:
@@ -290,7 +294,7 @@ class Helpers:
         if isinstance(x, types.FunctionType):
             if x.__closure__ or x.__defaults__ or x.__kwdefaults__:
                 raise NotSupported.EXPORT(
-                    f"it calls {_name_and_place(x)}, which has defaults, or variables around it"
+                    f"it calls {_name_and_place(x)}, which has default values or is a closure"
                 )
             self.add_globals(x.__code__, x.__globals__, x)
         tree.name = name
@@ -305,7 +309,7 @@ class Helpers:
             x = globals_.get(name, vars(builtins).get(name))
             if x is np or x is math:
                 if name not in ("np", "math"):
-                    raise NotSupported.NAMES(f"{_name_and_place(f)} knows {x.__name__} as {name}")
+                    raise NotSupported.NAMES(f"{_name_and_place(f)} imports {x.__name__} as {name}")
             elif name not in globals_ and name in vars(builtins):
                 continue
             elif isinstance(x, types.ModuleType):

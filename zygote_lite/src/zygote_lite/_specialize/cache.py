@@ -25,7 +25,7 @@ from zygote_lite.caches import Cache
 from zygote_lite.modes import RECORDED, current, leaving, watching
 
 NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function"))
-_NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in their order"))
+_NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in increasing order"))
 _MOST = 8  # specializations of one function
 _MOST_TYPES = 64  # choices of types of which something is remembered
 _FIRST = 2  # the call, with one choice of types, after which it is first tried

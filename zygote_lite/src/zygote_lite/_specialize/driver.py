@@ -103,7 +103,9 @@ def specialize(
         optional: bool = False,
     ) -> Specialized:  # fmt: skip
         if held and handlers:
-            raise NotSupported.CONTAINER("containers change where the program handles errors")
+            raise NotSupported.CONTAINER(
+                "it changes lists, dicts or sets and also catches exceptions"
+            )
         inputs = Inputs(f)
         inputs.recursive, inputs.define = recursive, define_recursive
         inputs.guesses, inputs.is_long, inputs.has_aux = guesses, is_long, has_aux
@@ -240,16 +242,20 @@ def _with_own(
     value = float_checked(builder, result) if not compiled else result
     memory = settled_memory(builder, forward, result)
     if wanted:
-        raise Unsound.WRITES_TO_GIVEN("it writes to arrays that are not its own yet")
+        raise Unsound.WRITES_TO_GIVEN(
+            "it writes to an array that it did not create: write to a copy"
+        )
     if builder.copies and any(
         x.is_known_by_rule for x in [*arguments, *(x for x, _ in inputs.given.values())]
     ):
-        raise Unsound.SHARED_WRITE("it writes to an argument, whose memory a sparse array may have")
+        raise Unsound.SHARED_WRITE(
+            "it writes to an argument that may share memory with a sparse array: write to a copy"
+        )
     refuse_changed_rows(builder)
     if builder.copies and as_pullback:
-        raise Unsound.WRITES_TO_GIVEN("it writes to an argument")
+        raise Unsound.WRITES_TO_GIVEN("it writes to an argument: write to a copy")
     if inputs.effects is not None and as_pullback:  # it may be run again, for a cotangent
-        raise Unsound.EFFECTS("it has effects that can be seen from outside")
+        raise Unsound.EFFECTS("it prints, logs or has another side effect")
     if inputs.has_aux:
         refuse_other_pairs(builder, result)
     elif any(active) or not compiled:
@@ -359,7 +365,9 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     if not is_structure and (fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample)):
         raise Unsound.COTANGENT_TYPE("the vector does not have the type and shape of the argument")
     if is_structure or slope is None or not slope.active:
-        raise NotSupported.SECOND_ORDER("its gradient is constant, or is that of a structure")
+        raise NotSupported.SECOND_ORDER(
+            "its gradient is constant, or is that of a tuple, list or dict"
+        )
     forward = [*forward, *first.out]
     refuse_lost(forward, builder.severed)
     vector = Value(x.fact, v, builder.name("v"))
@@ -384,7 +392,7 @@ def _parameter_names(builder: Interpreter, code: Any, count: int) -> list[str]:
     """
     given = code.co_varnames[: min(count, code.co_argcount)]
     if not _MODULES.isdisjoint(given):
-        raise NotSupported.NAMES("a parameter is named np or math")
+        raise NotSupported.NAMES("a parameter is named np or math: rename it")
     if count > len(given) and not code.co_flags & inspect.CO_VARARGS:
         raise Unsound.RAISES("it is called with too many arguments")
     names = [builder.name("_0") if name == "_" else name for name in given]

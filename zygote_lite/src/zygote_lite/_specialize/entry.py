@@ -56,7 +56,7 @@ from zygote_lite.modes import InternalError, current, left
 Enter = Callable[..., Any]
 T = TypeVar("T")
 INTERNAL = "internal error"
-DOUBTFUL = Unsound.NOT_FINITE("a gradient is not finite")
+DOUBTFUL = Unsound.NOT_FINITE("a gradient is infinite or nan")
 _RAISING = {"divide": "raise", "over": "raise", "invalid": "raise"}
 _LARGE_SAMPLES = 10_000  # numbers that are not kept, to make further code with
 _DTYPES_BY_NAME = {dtype_name(d): (d,) for d in (*DTYPES, *map(np.dtype, "lq"))}

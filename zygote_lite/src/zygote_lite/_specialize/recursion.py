@@ -50,7 +50,9 @@ def define_recursive(
         write: writes its text, where that is not both passes.
     """
     if outer.compiled or outer.twice:
-        raise NotSupported.RECURSION("a function calls itself in code that is compiled")
+        raise NotSupported.RECURSION(
+            "a function calls itself in compiled code, or in a second derivative"
+        )
     code = called.code if isinstance(called, Local) else called.__code__
     globals_ = called.globals if isinstance(called, Local) else called.__globals__
     for _ in range(_MOST_TURNS):
@@ -77,7 +79,9 @@ def define_recursive(
             f.result = _joined_result(f.result, result) if _may_be_given(result) else f.result
             continue
         if builder.adopted:  # each call would begin with what these have when the code is entered
-            raise NotSupported.RECURSION(f"{f.name} uses an object whose attributes are assigned")
+            raise NotSupported.RECURSION(
+                f"{f.name} calls itself and uses an object whose attributes are assigned"
+            )
         if not _may_be_given(result):
             break
         if f.result is not None and _is_covered(f.result, result):
@@ -91,7 +95,9 @@ def define_recursive(
             f.calls = [(g, g.result) for g in called_inside]
             return
         f.result = _joined_result(f.result, result)
-    raise NotSupported.RECURSION(f"of what type {f.name} gives a value is not known")
+    raise NotSupported.RECURSION(
+        f"{f.name} calls itself and returns values of a type that is known only as it runs"
+    )
 
 
 def _may_be_given(result: Value) -> bool:
@@ -106,7 +112,7 @@ def _parameter(builder: Interpreter, leaf: Value, stem: str) -> Value:
     if leaf.is_constant:
         return leaf
     if leaf.active and leaf.is_scalar and may_be_complex(leaf.fact):
-        raise NotSupported.RECURSION("a function that calls itself is given a complex number")
+        raise NotSupported.RECURSION("a function that calls itself gets a complex number")
     x = Value(leaf.fact, leaf.sample, builder.name(stem))
     x.active = leaf.active
     if leaf.contents is not None:

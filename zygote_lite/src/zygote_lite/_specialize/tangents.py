@@ -70,7 +70,7 @@ def specialize_forward(
         handlers: bool, uniform: bool, held: bool = False, by_rows: bool = False
     ) -> Specialized:  # fmt: skip
         if held:
-            raise NotSupported.FORWARD("lists and dicts change as the code runs")
+            raise NotSupported.FORWARD("it changes lists, dicts or sets")
         try:
             return _dual_code(
                 f, xs, active, dxs, over, alone, uniform, handlers, recursive, tried,
@@ -125,12 +125,12 @@ def _dual_code(
                 raise
         own |= wanted
     if inputs.effects is not None and over:  # hessian() would repeat them
-        raise NotSupported.FORWARD("it has effects, and a derivative of it is pushed forward")
+        raise NotSupported.FORWARD("it takes a nested gradient, and has side effects")
     if builder.copies or inputs.changing or inputs.assigned:
-        raise NotSupported.FORWARD("it changes an array, an object or a container that it is given")
+        raise NotSupported.FORWARD("it changes an argument: change a copy")
     refuse_other_values(value, as_pullback=True, as_complex=not over)
     if over and moves_complex(builder.out):
-        raise NotSupported.FORWARD("the tangent of a derivative of complex numbers")
+        raise NotSupported.FORWARD("it takes a nested gradient of complex numbers")
     dual, nodes = Dual(builder, builder.out), builder.out
     moving = [x for x, flag in zip(arguments, active, strict=True) if flag]
     read: list[Node] = []
@@ -152,7 +152,7 @@ def _dual_code(
     )  # fmt: skip
     made.poles = builder.poles
     if made.poles and any(map(_catches_poles, walk(forward))):
-        raise NotSupported.FORWARD("the program catches what NumPy raises at a pole of a tangent")
+        raise NotSupported.FORWARD("it catches the FloatingPointError of a tangent at a pole")
     return made
 
 
@@ -198,7 +198,7 @@ def specialize_product(
     over = TakenBy(Verb.GRAD, active.index(True))
     try:
         if handlers:
-            raise NotSupported.SECOND_ORDER("errors reach the handlers of the program")
+            raise NotSupported.SECOND_ORDER("it catches exceptions")
         return specialize_twice(f, xs, active.index(True), v)
     except NotSpecializable as reason:
         try:
@@ -215,7 +215,7 @@ def _tangent_parameter(dual: Dual, x: Value, v: Any) -> Value:
     if _is_plain_tree(x, v):
         return _part_by_part(dual, x, v)
     if v is None:
-        raise Unsound.COTANGENT_TYPE("an argument that moves has no tangent")
+        raise Unsound.COTANGENT_TYPE("a differentiated argument has no tangent")
     found = Value(Other(type(v)), v, dual.builder.name("dx"))
     _read_parts(dual, x, found)
     return found
@@ -255,10 +255,12 @@ def _part_by_part(dual: Dual, x: Value, v: Any) -> Value:
 
 def _refuse_other_kind(x: Value, v: Any) -> None:
     if not (x.is_array or x.is_scalar):
-        raise NotSupported.FORWARD("what moves is no number or array, nor a structure of these")
+        raise NotSupported.FORWARD(
+            "a tangent is given for something other than numbers, arrays and containers of these"
+        )
     is_integer = isinstance(x.fact, Scalar) and x.fact.classes <= INTS and type(v) is float
     if not is_integer and (fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample)):
-        raise Unsound.COTANGENT_TYPE("a tangent is not of the type and shape of its argument")
+        raise Unsound.COTANGENT_TYPE("a tangent does not have the type and shape of its argument")
 
 
 def _read_parts(dual: Dual, x: Value, d: Value) -> None:
@@ -278,7 +280,9 @@ def _read_parts(dual: Dual, x: Value, d: Value) -> None:
         parts = [*enumerate(x.fields.values())]
         form = has_parts, type(x.sample), (*range(len(parts)),)
     elif not is_leaf:
-        raise NotSupported.FORWARD("what moves is no number or array, nor a structure of these")
+        raise NotSupported.FORWARD(
+            "a tangent is given for something other than numbers, arrays and containers of these"
+        )
     else:
         _refuse_other_kind(x, d.sample)
         dual.tangents[x] = d

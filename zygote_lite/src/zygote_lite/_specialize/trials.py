@@ -35,7 +35,7 @@ class Trials:
         self.run = space["fast"]
         self.exits = self.calls = 0
         self.pause = _PAUSE
-        self.error = Unsound.RAISES("it has raised an error at nearly each call of late")
+        self.error = Unsound.RAISES("it has raised an error at nearly every recent call")
         space["left"] = self.left
 
     def left(self, error: Exception) -> None:

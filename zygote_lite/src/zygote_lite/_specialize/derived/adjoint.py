@@ -56,7 +56,7 @@ def interpret(
         builder.frames.pop()
         builder.origin = origin
     if found is None:
-        raise Unsound.RAISES("a gradient inside always raises")
+        raise Unsound.RAISES("the function of a nested gradient always raises an error")
     return found
 
 
@@ -79,7 +79,9 @@ def differentiate(
         as_pullback: whether the cotangent of the value is given later; else it is one.
     """
     if outer.held or outer.settings:
-        raise NotSupported.SECOND_ORDER("a gradient is taken inside where something is changed")
+        raise NotSupported.SECOND_ORDER(
+            "it takes a nested gradient and also changes lists, dicts, objects or globals"
+        )
     inner = _inside(outer)
     entry = InnerInputs(outer, inner)
     shapes = {x: x.shaped for x, _ in outer.inputs.given.values()}
@@ -137,7 +139,9 @@ def differentiate(
 def _inside(outer: Builder) -> Interpreter:
     """Return what writes the inner code."""
     if outer.compiled or outer.strong or outer.twice:
-        raise NotSupported.SECOND_ORDER("a gradient is taken inside")
+        raise NotSupported.SECOND_ORDER(
+            "a nested gradient stands inside code that is differentiated again or compiled"
+        )
     inner = Interpreter(outer.inputs)
     inner.frames, inner.used = [*outer.frames], {*outer.used}
     inner.uniform, inner.inner, inner.differentiate = outer.uniform, True, outer.differentiate

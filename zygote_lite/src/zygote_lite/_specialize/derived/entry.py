@@ -52,7 +52,8 @@ class InnerInputs:
         if not floats:
             if not x.is_constant or isinstance(x.sample, StandIn):
                 raise NotSupported.ARGUMENT_TYPE(
-                    "something other than numbers and arrays is differentiated inside"
+                    "a nested gradient is taken with respect to something other than numbers and "
+                    "arrays"
                 )
             return self.value(x)
         value = self.variable(x)
@@ -67,7 +68,9 @@ class InnerInputs:
 
     def new(self, x: Value) -> Value:
         if x in self.outer.iterators:
-            raise Unsound.ITERATOR("a gradient is taken of what reads an iterator")
+            raise Unsound.ITERATOR(
+                "the function of a nested gradient reads an iterator: pass it a list"
+            )
         if isinstance(x.sample, StandIn):
             return self.stand_in(x)
         if x.items is not None:
@@ -85,7 +88,8 @@ class InnerInputs:
             return made
         if x.read is not None:
             raise NotSupported.ARGUMENT_TYPE(
-                "a gradient inside reads an object that is an argument"
+                "the function of a nested gradient reads an object that is an argument: pass its "
+                "numbers and arrays"
             )
         if x.is_constant or x.where is not None:
             return x
@@ -109,8 +113,13 @@ class InnerInputs:
         if isinstance(f, DerivativeInside):
             return constant(DerivativeInside(f.verb, self.value(f.f), f.argnums))
         if isinstance(f, Super | PullbackInside):
-            raise NotSupported.SECOND_ORDER("a gradient inside reads a pullback, or `super()`")
-        raise NotSupported.ARGUMENT_TYPE("a gradient inside reads what is no value")
+            raise NotSupported.SECOND_ORDER(
+                "the function of a nested gradient calls a pullback or `super()`"
+            )
+        raise NotSupported.ARGUMENT_TYPE(
+            "the function of a nested gradient reads an argument that is not a number, array or "
+            "container of these"
+        )
 
     def variable(self, x: Value) -> Value:
         """Return an input for a number, an array or a list."""
@@ -135,7 +144,9 @@ def refuse_reached_twice(arguments: list[Value], others: list[Value]) -> None:
     mine = [x for argument in arguments for x in _mutable_in(argument)]
     for i, x in enumerate(mine):
         if any(_may_be_one(x, y) for y in (*mine[i + 1 :], *others)):
-            raise Unsound.SHARED_WRITE("what is differentiated inside may be reached twice")
+            raise Unsound.SHARED_WRITE(
+                "two arguments of a nested gradient may be the same list or dict, or share one"
+            )
 
 
 def _mutable_in(x: Value) -> list[Value]:

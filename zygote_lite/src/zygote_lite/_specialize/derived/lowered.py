@@ -88,16 +88,22 @@ class Lowering:
         if x.items is not None:
             kind = type(x.sample).__name__
             if kind not in ("tuple", "list", "slice"):
-                raise NotSupported.SECOND_ORDER(f"{an(kind)} is an operand in a gradient inside")
+                raise NotSupported.SECOND_ORDER(
+                    f"the reverse pass of a nested gradient uses {an(kind)}"
+                )
             target = self.builder.temporary()
             self.write(ir.Build(self.origin, target, kind, [self.atom(part) for part in x.items]))
             return ir.Name(target)
         if x.is_constant:
             if isinstance(x.sample, StandIn):
-                raise NotSupported.SECOND_ORDER("a function is an operand in a gradient inside")
+                raise NotSupported.SECOND_ORDER(
+                    "the reverse pass of a nested gradient uses a function as a value"
+                )
             return ir.Const(x.sample)
         if not x.name:
-            raise NotSupported.SECOND_ORDER("an object is an operand in a gradient inside")
+            raise NotSupported.SECOND_ORDER(
+                "the reverse pass of a nested gradient uses an object as a value"
+            )
         return ir.Name(self.renamed[x] if self.builder.reverse and x in self.renamed else x.name)
 
     def write(self, s: ir.Statement) -> None:
@@ -159,7 +165,7 @@ class Lowering:
             case Moves(_, pairs):
                 self.moves(pairs)
             case Protected():
-                raise NotSupported.SECOND_ORDER("a gradient inside goes through a `try`")
+                raise NotSupported.SECOND_ORDER("the function of a nested gradient has a `try`")
             case Branch(_, test, body, orelse, negated):
                 blocks = [self.inner(body), self.inner(orelse)]
                 self.write(ir.If(self.origin, self.atom(test), *blocks[:: -1 if negated else 1]))
@@ -179,9 +185,13 @@ class Lowering:
         if f is abandon:
             self.write(ir.Raise(self.origin, None, None))
         elif f is as_it_is:
-            raise NotSupported.SECOND_ORDER("the value of a function inside may be an integer")
+            raise NotSupported.SECOND_ORDER(
+                "the function of a nested gradient may return an integer: return a float"
+            )
         elif isinstance(f, Recursive) and f.result is not None and f.result.active:
-            raise NotSupported.SECOND_ORDER("a function that calls itself is differentiated twice")
+            raise NotSupported.SECOND_ORDER(
+                "it takes a second derivative of a function that calls itself"
+            )
         elif f is has_value:
             self.write(ir.Move(self.origin, self.builder.temporary(), self.atom(xs[0])))
         elif isinstance(f, Attribute):
@@ -209,7 +219,8 @@ class Lowering:
         assert isinstance(target, ir.Name)
         if isinstance(node.target.fact, ListOf) or node.repeats:
             raise NotSupported.SECOND_ORDER(
-                "the cotangent of a list, or of entries that are read twice, is differentiated"
+                "it takes a second derivative through a list, or through array entries read more "
+                "than once"
             )
         f = operator.sub if node.sign == "-" else operator.add
         is_part = node.target in self.added or node.target.base is not None

@@ -81,7 +81,9 @@ class Dual(OperationRules):
             for target, source in pairs:
                 if memory_of(target) in self.written:
                     if memory_of(source) not in made or not (target.active and target.is_array):
-                        raise NotSupported.FORWARD("what may be another array is written")
+                        raise NotSupported.FORWARD(
+                            "an array that it writes to may be one of several"
+                        )
                     self.written.add(memory_of(source))
 
     def block(self, nodes: list[Node], write: Callable[[Any], None] | None = None) -> list[Node]:
@@ -125,8 +127,9 @@ class Dual(OperationRules):
                 self.builder.out.append(node)
                 self.appended(node)
             case _:
-                kind = type(node).__name__
-                raise NotSupported.FORWARD(f"the forward mode of {kind} is not written")
+                raise NotSupported.FORWARD(
+                    f"forward mode does not support a statement of the type {type(node).__name__}"
+                )
 
     def attempt(self, node: Protected) -> None:
         """Write the dual of a `try`: no error of a tangent may reach the handlers of the program.
@@ -168,7 +171,7 @@ class Dual(OperationRules):
         elif is_hashable(node.function) and node.function in _OF_A_SHAPE:
             pass
         elif y.active and any(x.active for x in reads_of(node)):  # else it is, as it is written
-            raise NotSupported.FORWARD(f"what {node.function} gives has no rule and moves")
+            raise NotSupported.FORWARD(f"forward mode needs a rule for {node.function}")
         if y in self.written:
             d = self.zero(y) if d is None else self.own(d, 0)
         if d is None:
@@ -180,7 +183,9 @@ class Dual(OperationRules):
         if y.base is not None and memory_of(y) in self.written:
             whole = self.of(memory_of(y))
             if whole is None:
-                raise NotSupported.FORWARD("a view of an array that is written has no tangent")
+                raise NotSupported.FORWARD(
+                    "it writes to an array through a view that has no tangent"
+                )
             is_part = node.function is operator.getitem and node.arguments[0].is_array
             if not is_part:  # which is a view, always
                 self.builder.demand(is_view, d, whole)
@@ -226,7 +231,9 @@ class Dual(OperationRules):
         at = self.of(node.array)
         if at is None:
             if node.value.active and self.of(node.value) is not None:
-                raise NotSupported.FORWARD("an array that is written has no tangent")
+                raise NotSupported.FORWARD(
+                    "it stores a differentiated value in an array that has no tangent"
+                )
             return
         value = self.of(node.value)
         if value is None:
@@ -240,7 +247,9 @@ class Dual(OperationRules):
         for target, source in list(node.pairs):
             if source.items is not None or target.items is not None:
                 if target.active:
-                    raise NotSupported.FORWARD("a structure is carried")
+                    raise NotSupported.FORWARD(
+                        "a loop or a branch assigns a differentiated tuple, list or dict"
+                    )
                 continue
             if not target.active:
                 continue
@@ -253,7 +262,9 @@ class Dual(OperationRules):
             else:
                 d = self.of(source)
             if d is None and memory_of(target) in self.written:
-                raise NotSupported.FORWARD("an array that is written has no tangent")
+                raise NotSupported.FORWARD(
+                    "it writes to an array that has no tangent after some branch"
+                )
             if d is None or (target.is_array and not (d.is_array or d.is_constant)):
                 d = self.zero(target if source.is_constant else source)
             node.pairs.append((self.tangents[target], self.as_number_of(d, self.tangents[target])))
@@ -283,7 +294,7 @@ class Dual(OperationRules):
         kind = type(y.sample)
         kinds = y.fact.classes if isinstance(y.fact, Scalar) else INTS
         if not kinds <= FLOATS and not (kinds <= COMPLEXES and len(kinds) == 1):
-            raise NotSupported.FORWARD("a number of the value may be an integer")
+            raise NotSupported.FORWARD("it may return an integer: return a float")
         d, fact = self.whole(y), Scalar(frozenset((kind,)))
         if y.fact != fact:
             return self.builder.write(
@@ -302,14 +313,16 @@ class Dual(OperationRules):
             zero = complex if may_be_complex(fact) else float
             fact = Scalar((fact.classes & (FLOATS | COMPLEXES)) | {zero})  # of an integer, a zero
         elif not isinstance(fact, ArrayOf):
-            raise NotSupported.FORWARD("a variable that moves is no number or array")
+            raise NotSupported.FORWARD("a differentiated variable is not a number or an array")
         d = self.builder.value(fact, x.sample, "d" + x.name)
         d.shaped = shape_root(x)
         return d
 
     def loop(self, node: Loop) -> None:
         if node.target is not None and node.target.active:
-            raise NotSupported.FORWARD("a loop walks over what moves")
+            raise NotSupported.FORWARD(
+                "a loop iterates over a differentiated value: iterate over a range of indices"
+            )
         outer, self.builder.loop = self.builder.loop, node
         try:
             node.body = self.block(node.body)
@@ -334,7 +347,9 @@ def _refuse_caught(tangents: list[Node], attempt: Protected) -> None:
         kinds = raised_by(node) if isinstance(node, Op) else ()
         kinds = raised_by_store(node) if isinstance(node, StoreItem) else kinds
         if any(issubclass(a, b) or issubclass(b, a) for a in kinds for b in caught):
-            raise NotSupported.FORWARD("a tangent may raise an error that the program catches")
+            raise NotSupported.FORWARD(
+                "it catches an exception that computing the tangent may raise, too"
+            )
 
 
 def moves_complex(nodes: list[Node]) -> bool:

@@ -43,7 +43,9 @@ def tangents_of_list(builder: Builder, node: Op, whole: Callable[[Value], Value]
     elif f is operator.mul and xs[0].items is not None:
         given = [structure(list, [whole(x) for x in xs[0].items]), xs[1]]
     else:
-        raise NotSupported.FORWARD("a list is made in a way that is not written forward")
+        raise NotSupported.FORWARD(
+            "a list of differentiated values is made in a way that forward mode does not support"
+        )
     d = _list_written(builder, y, f, given)
     d.row_of = None if y.row_of is None else (given[0], xs[1])
     return d
@@ -70,7 +72,9 @@ def fact_of_tangent(fact: Fact) -> Fact:
         return Scalar((fact.classes & FLOATS) | {float, np.float64})
     if isinstance(fact, ArrayOf) and fact.dtype.kind == "f":
         return fact
-    raise NotSupported.FORWARD("what is no float, nor an array or a list of floats, has a tangent")
+    raise NotSupported.FORWARD(
+        "a differentiated value is not a float, an array of floats or a list of these"
+    )
 
 
 def _sample_of(x: Any) -> Any:

@@ -72,14 +72,19 @@ class OperationRules:
         x = self.originals.get(x, x)
         found = self.tangents.get(x)
         if found is None and list_root(x).active and x not in self.still:
-            raise NotSupported.FORWARD("a value that may move has no tangent")
+            raise NotSupported.FORWARD(
+                "a value may depend on a differentiated argument, and forward mode has no tangent "
+                "for it"
+            )
         return found
 
     def whole(self, x: Value) -> Value:
         """Return the tangent of a value with zeros where it does not move."""
         if x.items is not None:
             if type(x.sample) not in (tuple, list):
-                raise NotSupported.FORWARD("the tangent of a structure is needed as a whole")
+                raise NotSupported.FORWARD(
+                    "forward mode needs the tangent of an object or a dict as a whole"
+                )
             return structure(type(x.sample), [self.whole(item) for item in x.items])
         found = self.of(x)
         return self.zero(x) if found is None else found
@@ -100,7 +105,9 @@ class OperationRules:
             return zero_list(self.builder, x)
         if isinstance(x.fact, ArrayOf) and x.fact.dtype.kind in "fc":
             return self.builder.operation(np.zeros_like, [x]).target
-        raise NotSupported.FORWARD("a tangent is asked for of what is no number or array of floats")
+        raise NotSupported.FORWARD(
+            "a value that needs a tangent is not a float or an array of floats"
+        )
 
     def moves(self, xs: list[Value]) -> bool:
         """Return whether any of some values, or a part of them, has a tangent."""
@@ -118,14 +125,14 @@ class OperationRules:
         if isinstance(rule, RecursiveRule):
             return self.by_recursion(node)
         if not isinstance(rule, _WRITTEN_FORWARD):
-            raise NotSupported.FORWARD(f"the forward mode of {type(rule).__name__} is not written")
+            raise NotSupported.FORWARD(f"forward mode does not support the rule {rule.signature}")
         if not self.moves([*node.arguments, *node.keywords.values()]):
             return None
         if isinstance(rule, ScalarRule):
             d = self.by_partials(rule)
         elif isinstance(rule, IndexRule):
             if node.function is not operator.getitem:
-                raise NotSupported.FORWARD("an item of a list is read")
+                raise NotSupported.FORWARD("forward mode does not support this operation on a list")
             d = self.builder.item(self.whole(node.arguments[0]), node.arguments[1])
             if isinstance(node.arguments[0].fact, ListOf):  # as its tangent was appended
                 d.shaped = shape_root(node.target)  # it may be `None`, on paths that read neither
@@ -146,7 +153,7 @@ class OperationRules:
         elif node.function is sum:
             d = self.builder.apply(sum, [self.whole(x) for x in node.arguments])
         else:
-            raise NotSupported.FORWARD("the forward mode of a sum of items is not written")
+            raise NotSupported.FORWARD("forward mode does not support this way of summing a list")
         return None if d is None else self.like(d, node.target)
 
     def by_partials(self, known: ScalarRule) -> Value | None:
@@ -205,7 +212,7 @@ class OperationRules:
         if isinstance(rule, KeptPart) and source is not None:
             source = self.builder.definitions.get(source.arguments[0])
         if source is None or not (_is_rule(source.function) or source.function is island):
-            raise NotSupported.FORWARD("a call that is recorded has no forward mode")
+            raise NotSupported.FORWARD("it calls a function that cannot be transformed")
         if source not in self.pushed:
             f, *xs = source.arguments
             call = Op(source.origin, source.target, f.sample, xs, source.keywords)
@@ -246,7 +253,9 @@ class OperationRules:
         """Write the pushforward of a rule in its place."""
         pair = self.builder.body_of(body, xs, options).items
         if pair is None or len(pair) != 2:
-            raise NotSupported.RULE_FORM("a forward rule that returns no pair")
+            raise NotSupported.RULE_FORM(
+                "a forward rule does not return a pair: return the value and its tangent"
+            )
         pushforward, shared = pair[1], None
         if pushforward.items is None:
             return _something(self.builder.body_of(_pushforward_function(pushforward), dxs))
@@ -271,15 +280,15 @@ class OperationRules:
             if d.has_no_axes:
                 d = self.builder.apply(operator.getitem, [d, constant(())])
             if not isinstance(d.fact, Scalar):
-                raise NotSupported.FORWARD("the tangent of a number is none")
+                raise NotSupported.FORWARD("a rule returns no tangent for a number")
             return d
         if not isinstance(y.fact, ArrayOf):
-            raise NotSupported.FORWARD("a tangent is asked for of what is no number or array")
+            raise NotSupported.FORWARD("a value that needs a tangent is not a number or an array")
         if d.is_scalar or np.shape(d.sample) != np.shape(y.sample):
             d = self.builder.apply(np.broadcast_to, [d, self.builder.attribute(y, "shape")])
             d.fresh = False
         if not isinstance(d.fact, ArrayOf) or d.fact.dtype != y.fact.dtype:
-            raise NotSupported.FORWARD("a tangent has another precision than its primal")
+            raise NotSupported.FORWARD("a tangent has another precision than its value")
         if shape_root(d) is not shape_root(y) and not shares_axes(d.fact, y.fact):
             self.builder.demand(same_shape, d, y)
         return d
@@ -287,7 +296,10 @@ class OperationRules:
 
 def _pushforward_function(x: Value) -> Callable[..., Any]:
     if not isinstance(x.sample, Local):
-        raise NotSupported.RULE_FORM("a pushforward that is not defined inside its rule")
+        raise NotSupported.RULE_FORM(
+            "a forward rule returns a pushforward that it does not define itself: define it "
+            "inside the rule"
+        )
     found: Any = x.sample
     return found  # type: ignore[no-any-return]
 

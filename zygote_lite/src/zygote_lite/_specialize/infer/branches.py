@@ -53,7 +53,7 @@ def interpret_branch(
 def truth_asked(builder: Builder, test: Value) -> Value:
     """Write what finds the truth of a value, and return what has that truth: a number, as it is."""
     if test in builder.iterators:
-        raise Unsound.ITERATOR("it asks for the truth of an iterator")
+        raise Unsound.ITERATOR("it tests the truth of an iterator")
     if test.is_object or test.has_no_axes or _may_change(test):
         test = builder.apply(bool, [test])
     if test.is_constant or test.items is not None:
@@ -61,7 +61,7 @@ def truth_asked(builder: Builder, test: Value) -> Value:
     if test in builder.truths:
         return constant(builder.truths[test])
     if test.is_array:
-        raise NotSupported.TRUTH("it asks for the truth of an array")
+        raise NotSupported.TRUTH("it tests the truth of an array: test a number, such as `x.any()`")
     return test
 
 
@@ -102,7 +102,7 @@ def _both_or_one(
             if taken is choices[-1]:
                 raise
             state.restore()
-    raise NotSupported.DEPENDS_ON_PATH("neither path of a branch can be written")
+    raise NotSupported.DEPENDS_ON_PATH("neither side of a branch can be transformed")
 
 
 _OF_PATHS = {
@@ -245,7 +245,9 @@ def join_attributes(
             a, b = fields.get(name, LOST), others.get(name, LOST)
             x.fields[name] = value = a if a is b else _joined_attribute(builder, a, b, name)
             if value is LOST and builder.guesses:
-                raise NotSupported.DEPENDS_ON_PATH(f"the attribute {name} depends on the path")
+                raise NotSupported.DEPENDS_ON_PATH(
+                    f"the attribute {name} is different after two branches"
+                )
             if value is LOST or a is b:
                 continue
             left += moves_to(value, a)

@@ -18,9 +18,7 @@ from zygote_lite._specialize.typed.values import Value, constant
 def build_structure(builder: Builder, kind: str, items: list[Value]) -> Value:
     """Return a new tuple, list, dict or slice."""
     if any(x in builder.iterators for x in items):
-        raise Unsound.ITERATOR(
-            f"it makes {an(kind)} of iterators, which can be walked over only once"
-        )
+        raise Unsound.ITERATOR(f"it puts an iterator into {an(kind)}: make a list of it first")
     if kind == "dict":
         if builder.held and not all(_is_known_key(k) for k in items[::2]):
             return _of_computed_keys(builder, items)
@@ -52,7 +50,7 @@ def append_item(builder: Builder, x: Value, item: Value) -> Value:
     if _held.may_be_held(builder, x) and not _held.is_made_here(builder, x):
         return append_item(builder, _held.hold(builder, x), item)
     if x in builder.walked:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list while it iterates over it")
     if builder.homes.get(x, builder.out) is not builder.out and may_be_of_any_length(builder, item):
         _lists.from_items(builder, x)
         return builder.append(x, item)
@@ -69,27 +67,31 @@ CHANGING = {
 def change_items(builder: Builder, x: Value, name: str, xs: list[Value]) -> Value:
     """Write a method of a list whose items are known one by one, and return what it gives."""
     if x in builder.walked:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list that it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list while it iterates over it")
     if builder.homes.get(x) is not builder.out:
-        raise Unsound.WRITES_ELSEWHERE("it changes a list that it has not made in the same block")
+        raise Unsound.WRITES_ELSEWHERE(
+            "it changes a list in a branch or a loop, and made the list before that"
+        )
     places = xs[:1] if name in ("pop", "insert") else []
     if not all(at.is_constant and type(at.sample) is int for at in places):
-        raise NotSupported.LIST_OPERATION("it changes a place of a list that is not known")
+        raise NotSupported.LIST_OPERATION("it changes a list at an index that is not a constant")
     added = xs[len(places) :]
     if name == "extend":
         if type(xs[0].sample) not in (tuple, list) or xs[0].items is None:
-            raise NotSupported.UNKNOWN_LENGTH("a list is extended by something of unknown length")
+            raise NotSupported.UNKNOWN_LENGTH(
+                "it extends a list by something whose length is not fixed"
+            )
         added = [*xs[0].items]
     if any(item in builder.iterators for item in (*xs, *added)):
-        raise Unsound.ITERATOR("it makes a list of iterators, which can be walked over only once")
+        raise Unsound.ITERATOR("it puts an iterator into a list: make a list of it first")
     if any(holds(item, x, objects=False) for item in added):
-        raise NotSupported.CONTAINER("a list is reached from its own items")
+        raise NotSupported.CONTAINER("a list contains itself")
     builder.changing(x)
     given = [added] if name == "extend" else added
     try:
         taken = getattr(x.items, name)(*[at.sample for at in places], *given)
     except IndexError:
-        raise Unsound.RAISES("it takes an item that does not exist").always(IndexError) from None
+        raise Unsound.RAISES("an index of a list is out of range").always(IndexError) from None
     x.sample[:] = [item.sample for item in x.items or []]
     x.active = x.active or any(item.active for item in added)
     return taken if name == "pop" else constant(None)

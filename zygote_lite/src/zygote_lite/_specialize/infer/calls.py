@@ -84,7 +84,7 @@ def joined_keywords(mappings: list[dict[str, Value]]) -> dict[str, Value]:
     """Return the keywords of a call with `**` in one dict."""
     joined = {name: value for kws in mappings for name, value in kws.items()}
     if len(joined) < sum(map(len, mappings)):
-        raise NotSupported.UNKNOWN_LENGTH("a call has a keyword twice, which is an error")
+        raise NotSupported.UNKNOWN_LENGTH("a call has a keyword twice")
     return joined
 
 
@@ -128,7 +128,9 @@ def call_object(
     """Write the call of an object whose class has a `__call__`, or of a class made inside."""
     if is_made_class(f):
         if not _instances.can_be_made(f.sample):
-            raise NotSupported.CONTAINER(f"it makes {an(f.sample.__name__)}, which is not followed")
+            raise NotSupported.CONTAINER(
+                f"it makes {an(f.sample.__name__)}: objects of this class are recorded"
+            )
         return _instances.construct(builder, f.sample, xs, kws)
     if _callables.is_cached(f):
         return _callables.called_cached(builder, f, xs, kws)
@@ -253,7 +255,7 @@ def _writing_call(builder: Builder, f: Any, xs: Values, kws: Options, stem: str)
     # statements `x += y` were taken by the interpreter
     if xs[0].is_array or xs[0].is_known_by_rule:
         raise Unsound.WRITES_A_RESULT(
-            f"it calls operator.{f.__name__}, which may change what it is given"
+            f"operator.{f.__name__} may change its argument: use the plain operator"
         )
     return call(builder, of.function, xs, kws, stem)
 
@@ -272,14 +274,14 @@ def _of_structures(builder: Builder, f: Any, xs: Values, kws: Options, stem: str
 def _builtin(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
     special = _special.SPECIAL.get(f) if is_hashable(f) else None
     if any(x in builder.iterators for x in xs) and (special is None or f in (len, reversed)):
-        raise Unsound.ITERATOR(f"an iterator is given to {getattr(f, '__name__', f)}")
+        raise Unsound.ITERATOR(f"it passes an iterator to {getattr(f, '__name__', f)}: pass a list")
     if f in (isinstance, issubclass) and len(xs) == 2 and not builder.plain:
         kind = type(xs[0].sample) if f is isinstance else xs[0].sample
         _objects.ask_for_class(builder.inputs, kind, xs[1].sample)
     parts = [leaf for x in xs for leaf in leaves(x)] if f in (max, min) else []
     if any(x.has_no_axes and x.may_be_written for x in parts):
         raise Unsound.SHARED_WRITE(
-            f"{f.__name__} returns one of the arrays without axes that it is given"
+            f"{f.__name__} returns one of its zero-dimensional arrays, which are written to"
         )
     if f is warnings.warn and builder.out is not builder.top and not builder.protected:
         builder.demand(abandon)  # the tape warns
@@ -296,7 +298,7 @@ def _known_already(builder: Builder, f: Any, xs: Values, kws: Options, stem: str
         return kept
     operands = [*xs, *kws.values()]
     if any(isinstance(x.sample, Message) for x in operands):
-        raise NotSupported.TEXT("a text is made of something that is not known")
+        raise NotSupported.TEXT("it makes text of an error message that is only known as it runs")
     if all(map(is_plain_constant, operands)) and is_pure(f):
         return known_result(f, xs, kws)
     return None

@@ -46,7 +46,9 @@ def contents(cell: Value, name: str) -> Value:
     if value is None:
         raise Unsound.UNSET(f"`{name}` may have no value")
     if value is LOST:
-        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` depends on the path, or has no value")
+        raise NotSupported.DEPENDS_ON_PATH(
+            f"`{name}` is different after two branches, or has no value"
+        )
     return value
 
 

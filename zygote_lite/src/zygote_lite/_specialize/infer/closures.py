@@ -28,10 +28,12 @@ def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) ->
     names = dict(zip(own, s.captured, strict=True))
     kept = [name for name in own if not is_cell(env.get(names[name]))]
     if any(frame.times[name] + (name in frame.variables) > 1 for name in kept):
-        raise NotSupported.STATEMENT("a function inside reads a variable of a comprehension")
+        raise NotSupported.STATEMENT(
+            "a nested function reads the variable of a comprehension: pass it as an argument"
+        )
     code = _code_of(frame.code, s.definition)
     if code is None and not getattr(s.definition, "name", "").startswith("genexpr_"):
-        raise NotSupported.STATEMENT("it has a class or a function inside whose code is not found")
+        raise NotSupported.STATEMENT("the source of a nested class or function is not found")
     if code is None:
         code = _code_made_of(s.definition, own, frame.code.co_filename)
     around = {name: env[names[name]] for name in own if names[name] in env}

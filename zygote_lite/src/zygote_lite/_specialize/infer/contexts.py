@@ -47,12 +47,12 @@ def made_context(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         context = Context(value=given[0] if given else None)
     elif f in (np.errstate, warnings.catch_warnings, contextlib.suppress):
         if not all(x.is_constant for x in given):
-            raise Unsound.EFFECTS(f"it calls {f.__name__} with something that is not known")
+            raise Unsound.EFFECTS(f"it calls {f.__name__} with options that are not constants")
         context = _of_constants(builder, f, xs, {name: x.sample for name, x in kws.items()})
     elif f is not contextlib.nullcontext:
         return _filtered(builder, f, xs, kws)
     else:
-        raise Unsound.RAISES("nullcontext is given too much")
+        raise Unsound.RAISES("nullcontext gets too many arguments")
     context.home = builder.out
     return constant(context)
 
@@ -65,7 +65,7 @@ def _of_constants(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Any]
         return error_state(kws)
     if f is warnings.catch_warnings and not xs and kws.keys() <= {"action", "category"}:
         return warning_filter(**kws) if kws else Context(manager=f)
-    raise Unsound.EFFECTS(f"it calls {f.__name__} in a way that may have effects")
+    raise Unsound.EFFECTS(f"it calls {f.__name__} with options that may have side effects")
 
 
 def _filtered(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
@@ -75,9 +75,12 @@ def _filtered(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) 
     given = dict(zip(names, xs, strict=False)) | kws
     known = len(xs) <= len(names) and given.keys() <= {"action", "category"}
     if not catching or not known or not all(x.is_constant for x in given.values()):
-        raise Unsound.EFFECTS(f"it calls {f.__name__}, which holds for all that runs later")
+        raise Unsound.EFFECTS(
+            f"it calls {f.__name__}, which also affects later code: use it inside `with "
+            "warnings.catch_warnings()`"
+        )
     if catching[-1].home is not builder.out:
-        raise Unsound.EFFECTS(f"it calls {f.__name__} on one path only")
+        raise Unsound.EFFECTS(f"it calls {f.__name__} in a branch or a loop only")
     context = warning_filter(**{name: x.sample for name, x in given.items()})
     context.home, context.around = builder.out, builder.context
     builder.context = (*builder.context, context)
@@ -90,7 +93,7 @@ def enter(builder: Builder, manager: Value) -> Value:
     if not isinstance(context, Context):
         return builder.call(constant(_way_of(builder, manager, "__enter__")), [manager], {})
     if context.around is not None or context.home is not builder.out:
-        raise Unsound.EFFECTS("a context is entered twice, or not where it was made")
+        raise Unsound.EFFECTS("it enters a context twice, or elsewhere than where it made it")
     context.around = builder.context
     if context.manager is not None:
         if builder.compiled:
@@ -120,7 +123,7 @@ def _way_of(builder: Builder, manager: Value, name: str) -> Any:
         found = _classes.method_of(builder.inputs, type(manager.sample), name)
     if found is None:
         raise Unsound.EFFECTS(
-            f"it enters {an(type(manager.sample).__name__)}, which may have effects"
+            f"it enters {an(type(manager.sample).__name__)}, which may have side effects"
         )
     builder.inputs.caught.add("BaseException")  # which it may swallow
     return found
@@ -150,7 +153,10 @@ def _set_errors(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Val
         is_complete = kws.keys() == {*_PARTS} and all(isinstance(x, SavedErrors) for x in given)
         is_last = builder.context[-1:] == (saved,) and {x.until for x in given} == {saved}
         if xs or saved is None or not (is_complete and is_last):
-            raise Unsound.EFFECTS("it sets a state of floating-point errors that is not known")
+            raise Unsound.EFFECTS(
+                "it calls np.seterr with options that are not constants: use `with "
+                "np.errstate(...)`"
+            )
         builder.context = saved.around or ()
         builder.settings = {x: now for x, now in builder.settings.items() if x is not saved}
     return mapping({part: constant(SavedErrors(saved)) for part in _PARTS})
@@ -164,17 +170,19 @@ def set_global(builder: Builder, name: str, value: Value) -> Value:
     globals_ = builder.frames[-1].globals
     _refuse_on_paths(builder, f"it assigns the global {name}")
     if builder.inner:
-        raise NotSupported.SECOND_ORDER(f"it assigns the global {name} where it is differentiated")
+        raise NotSupported.SECOND_ORDER(
+            f"it assigns the global {name} inside a nested gradient: return the value instead"
+        )
     key = (id(globals_), name)
     if name not in globals_ or value in builder.uncertain or not _can_be_set(value):
-        raise Unsound.EFFECTS(f"it assigns the global {name}")
+        raise Unsound.EFFECTS(f"it assigns the global {name}: return the value instead")
     before = (
         builder.settings[key][0]
         if key in builder.settings
         else builder.global_value(globals_, name)
     )
     if not _can_be_set(before):
-        raise Unsound.EFFECTS(f"it assigns the global {name}")
+        raise Unsound.EFFECTS(f"it assigns the global {name}: return the value instead")
     if before.is_constant:
         at = f"{builder.inputs.name_for(globals_, 'g')}[{name!r}]"
         builder.inputs.allow_equal(at, before.sample)
@@ -192,7 +200,7 @@ def _can_be_set(x: Value) -> bool:
 def _refuse_on_paths(builder: Builder, what: str) -> None:
     """Refuse what is not done in every run, in the order of the text."""
     if builder.out is not builder.top or builder.loop is not None or builder.plain:
-        raise Unsound.EFFECTS(f"{what} on one path only")
+        raise Unsound.EFFECTS(f"{what} in a branch or a loop only")
 
 
 def settle_settings(builder: Builder) -> None:
@@ -202,7 +210,10 @@ def settle_settings(builder: Builder) -> None:
     """
     for what, values in builder.settings.items():
         if values is None:
-            raise Unsound.EFFECTS("it leaves another state of floating-point errors")
+            raise Unsound.EFFECTS(
+                "it leaves the handling of floating-point errors changed: use `with "
+                "np.errstate(...)`"
+            )
         before, now = values
         if before is now or (before.is_constant and value_key(before) == value_key(now)):
             continue
@@ -210,7 +221,9 @@ def settle_settings(builder: Builder) -> None:
         origin = assigned_global(*what)
         if origin not in builder.own:  # what it holds is to be read at entry
             builder.wanted.add(origin)
-            raise Unsound.EFFECTS(f"it leaves the global {what[1]} changed")
+            raise Unsound.EFFECTS(
+                f"it leaves the global {what[1]} changed: return the value instead"
+            )
         for op in builder.definitions.values():  # whose pullback would read the global later
             builder.refuse_readers(op.function, op.arguments)
         space = next(x for x in builder.inputs.bound.values() if id(x) == what[0])

@@ -113,7 +113,9 @@ def _held_elements(builder: Builder, x: Value) -> tuple[Value, Callable[[Value],
     if contents_in(x).kind is set:
         x = _held_dicts.list_of_keys(builder, x)
     if contents_in(x).kind is tuple:
-        raise NotSupported.ITERATION("it iterates over a tuple that is made as the code runs")
+        raise NotSupported.ITERATION(
+            "it iterates over a tuple whose length is known only as it runs: use a list"
+        )
     return _held_lists.list_length(builder, x), lambda i: held_item(builder, x, i)
 
 

@@ -98,7 +98,7 @@ def split(x: Value) -> list[Value] | None:
 def form_of(builder: Builder, x: Value, within: bool = False) -> Form:
     """Return the form of a value, which may be an entry of a structure (`within`)."""
     if x in builder.iterators:
-        raise Unsound.ITERATOR("an iterator, which can be walked over only once, has two names")
+        raise Unsound.ITERATOR("two variables hold the same iterator: make a list of it first")
     if may_be_held(builder, x):
         hold(builder, x)
     if x.contents is not None:
@@ -139,11 +139,11 @@ def _settled_object(builder: Builder, form: Form, later: bool) -> Form:
     if later:  # at the end of an iteration of a loop that is in `builder.loop`
         is_new = not is_new and (builder.loop is None or _is_inside(x.scope, builder.loop))
     if x in builder.unsettled or (x in builder.assigned and not is_new):
-        raise Unsound.SHARED_WRITE("an object that is assigned to has another name on some path")
-    if any(holds(value, x) for value in x.fields.values()):
-        raise NotSupported.CONTAINER(
-            f"{an(type(x.sample).__name__)} is reached from its attributes"
+        raise Unsound.SHARED_WRITE(
+            "an object whose attributes are assigned is another one after some branch"
         )
+    if any(holds(value, x) for value in x.fields.values()):
+        raise NotSupported.CONTAINER(f"{an(type(x.sample).__name__)} contains itself")
     x.moved = True
     return form_of(builder, x)
 
@@ -171,24 +171,27 @@ def join_forms(builder: Builder, a: Form, b: Form, name: str, later: bool = Fals
     if isinstance(a, Parts) and isinstance(b, Parts):
         if (a.kind, a.keys, len(a.entries)) != (b.kind, b.keys, len(b.entries)):
             raise NotSupported.DEPENDS_ON_PATH(
-                f"`{name}` is a structure of another length, kind or keys on another path"
+                f"`{name}` is a tuple, list or dict of another length or other keys after some "
+                "branch or iteration"
             )
         pairs = zip(a.entries, b.entries, strict=True)
         entries = [join_forms(builder, x, y, name, later) for x, y in pairs]
         return Parts(a.kind, a.keys, tuple(entries))
     if isinstance(a, Parts) or isinstance(b, Parts):
-        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a structure on one path only")
+        raise NotSupported.DEPENDS_ON_PATH(
+            f"`{name}` is a tuple, list or dict after one branch only"
+        )
     if a.same is not None or b.same is not None:
         if not _are_one(a.same or a.value, b.same or b.value):
             raise NotSupported.DEPENDS_ON_PATH(
-                f"`{name}` holds {an(type(a.sample).__name__)} that is another one on another path"
+                f"`{name}` holds another {type(a.sample).__name__} after some branch or iteration"
             )
         return a
     if a.contents is not None and b.contents is not None:
         merge(builder.changed, a.contents, b.contents)
         return a
     if a.contents is not None or b.contents is not None:
-        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a container on one path only")
+        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a list, dict or set after one branch only")
     if is_constant_none(a.value) != is_constant_none(b.value):
         known = b if is_constant_none(a.value) else a
         builder.inputs.meets_none = True
@@ -276,16 +279,20 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
     if not alone and _are_one(a, b) and isinstance(a.sample, str | None):
         return a
     if alone and split(a) is None and not (a.name or a.is_scalar):
-        raise Unsound.UNSET(f"`{name}` is assigned on one path only")
+        raise Unsound.UNSET(f"`{name}` is assigned in one branch only")
     form = join_forms(builder, form_of(builder, a), form_of(builder, b), name)
     if isinstance(form, Entry) and form.same is not None:
         kind = composition_of(form.same)
-        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is {an(kind)} that depends on the path")
+        raise NotSupported.DEPENDS_ON_PATH(
+            f"`{name}` is another {kind} after some branch or iteration"
+        )
     is_text = isinstance(form, Entry) and isinstance(form.fact, Other) and not form.contents
     if builder.held and isinstance(a.sample, str) and isinstance(b.sample, str):
         is_text = False
     if is_text and (a.is_constant or b.is_constant):
-        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` depends on the path, and is not a number")
+        raise NotSupported.DEPENDS_ON_PATH(
+            f"`{name}` is not a number, and is different after some branch"
+        )
     if isinstance(form, Parts):
         settle_lists(builder, a)
         settle_lists(builder, b)

@@ -64,7 +64,9 @@ def _is_fixed(x: tuple[Any, ...]) -> bool:
     while waiting:
         left -= 1
         if not left:
-            raise NotSupported.TOO_LONG("a tuple that is not an argument has too many parts")
+            raise NotSupported.TOO_LONG(
+                "a global tuple has too many items: pass it as an argument, or make it an array"
+            )
         for part in waiting.pop():
             if type(part) is tuple:
                 waiting.append(part)
@@ -226,7 +228,7 @@ def _bound(
             )
     if code.co_flags & inspect.CO_VARKEYWORDS:
         if builder.plain:  # of a rule, what is done with options is left to it
-            raise NotSupported.RULE_FORM("a rule takes `**`")
+            raise NotSupported.RULE_FORM("a rule takes `**`: name its keywords")
         at = count + bool(code.co_flags & inspect.CO_VARARGS)
         env[code.co_varnames[at]] = builder.build("dict", others)
     for name in names:
@@ -267,7 +269,7 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
     """
     if type(x) is dict:
         if len(x) > _MOST_ENTRIES or any(type(key) is not str for key in x):
-            raise NotSupported.KEYS(f"{name} has keys that are not text, or too many")
+            raise NotSupported.KEYS(f"the dict {name} has too many keys, or keys that are not text")
         parts = {key: argument(
             builder, part, f"{name}_{_as_name(key, i)}", active, f"{expression}[{key!r}]")
                  for i, (key, part) in enumerate(x.items())}  # fmt: skip
@@ -287,7 +289,8 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
             value.active = active
             if active and not _lists.holds_floats(uniform):
                 raise Unsound.NO_FLOAT(
-                    f"{name} is differentiated, and is a list of something other than floats"
+                    f"{name} is a list of something other than floats, and is differentiated: make "
+                    "it an array"
                 )
             return value
         items = [argument(builder, part, f"{name}_{i}", active, f"{expression}[{i}]")

@@ -77,18 +77,18 @@ class Interpreter(Builder):
             return new_generator(self, code, globals_, env)
         again = sum(code == frame.code for frame in self.frames)
         if again > _MOST_AGAIN or len(self.frames) > _DEEP:
-            reason = NotSupported.RECURSION(f"{code.co_name} calls itself")
+            reason = NotSupported.RECURSION(
+                f"{code.co_name} calls itself, or calls are nested very deep"
+            )
             reason.code = code if again else None
             raise reason
         if any(x in self.iterators for x in env.values()):
-            raise Unsound.ITERATOR(
-                f"{code.co_name} is given an iterator, which can be walked over only once"
-            )
+            raise Unsound.ITERATOR(f"{code.co_name} calls itself with an iterator: pass a list")
         lowered = lowered_code(code, globals_, self.handlers)
         result = lowered.result
         self.inputs.caught |= lowered.caught
         if not all(is_cell(env.get(name)) for name in lowered.nonlocals):
-            raise NotSupported.STATEMENT("it assigns variables of an enclosing function")
+            raise NotSupported.STATEMENT("a nested function assigns `nonlocal` variables")
         given = {id(leaf) for x in env.values() for leaf in leaves(x)}
         self.frames.append(Frame(code, globals_, lowered.times, {*env}, given))
         origin, before = self.origin, self.leaves
@@ -111,7 +111,7 @@ class Interpreter(Builder):
             is_left = bool(self.frames) and self.leaves > before
             if self.protected or self.rehearsed or is_left:
                 raise Unreached
-            raise Unsound.RAISES(f"{code.co_name} always raises")
+            raise Unsound.RAISES(f"{code.co_name} always raises an error")
         if not self.frames:
             self.demand_value(env[result])
         return env[result]
@@ -151,7 +151,8 @@ class Interpreter(Builder):
                 env[target] = before
             if env.get(target) in self.iterators and not self.is_ours(target):
                 raise Unsound.ITERATOR(
-                    f"`{target}` is an iterator, which can be walked over only once"
+                    f"`{target}` is an iterator that is assigned in one branch or iteration: make "
+                    "a list of it first"
                 )
         return env
 
@@ -182,7 +183,9 @@ class Interpreter(Builder):
                     env[target] = columns(self, given)
                     return env
                 if given.items is None or not all(map(_dicts.is_dict, named)):
-                    raise NotSupported.UNKNOWN_LENGTH("a call has `*` or `**` of something unknown")
+                    raise NotSupported.UNKNOWN_LENGTH(
+                        "a call has `*` or `**` of something whose length or keys are not fixed"
+                    )
                 kws = _calls.joined_keywords([_dicts.entries_of_dict(x) for x in named])
                 found = self.call(self.atom(function, env), [*given.items], kws)
                 env[target] = own_result(self, found)
@@ -231,7 +234,7 @@ class Interpreter(Builder):
                 return None
             case _:
                 raise NotSupported.STATEMENT(
-                    f"it has a statement of the kind {type(s).__name__.lower()}"
+                    f"it has a statement of the type {type(s).__name__.lower()}"
                 )
         return env
 
@@ -297,7 +300,7 @@ class Interpreter(Builder):
         if f.is_object:
             return _calls.call_object(self, f, xs, kws, stem)
         if not f.is_constant:
-            raise NotSupported.UNKNOWN_CALLEE("it calls something that is not known")
+            raise NotSupported.UNKNOWN_CALLEE("which function it calls is known only as it runs")
         return _calls.call(self, f.sample, xs, kws, stem)
 
     def body_of(self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None) -> Value:

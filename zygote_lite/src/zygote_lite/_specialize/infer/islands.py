@@ -185,7 +185,7 @@ def _ending(files: set[str]) -> Iterator[None]:
     try:
         yield
     except _EndlessError:
-        raise NotSupported.TOO_LONG("a call on the samples takes too many steps") from None
+        raise NotSupported.TOO_LONG("a call takes too many steps") from None
     finally:
         sys.settrace(before)
 
@@ -196,7 +196,10 @@ class _EndlessError(BaseException):
 
 def _refuse_other_values(y: Value) -> None:
     if not (y.is_array or isinstance(y.fact, Scalar)):
-        raise Unsound.NO_FLOAT("the value of a function that is not followed is no number")
+        raise Unsound.NO_FLOAT(
+            "a function that cannot be transformed returns something other than a number or an "
+            "array"
+        )
 
 
 # -- what may be one -----------------------------------------------------------------------------
@@ -220,13 +223,17 @@ class _Effects:
         self.files.add(f.__code__.co_filename)
         self.builder.inputs.guard_function(f)
         if depth > _MOST_DEEP or f.__closure__ or f.__dict__:
-            raise Unsound.EFFECTS(f"{f.__name__} is a closure, or deep inside")
+            raise Unsound.EFFECTS(
+                f"{f.__name__} is a closure, has attributes, or is called very deep"
+            )
         for name, x in defaults_of(f).items():
             self.guard(self.builder.inputs.default_of(f, name), x)
             self.value(x, f.__name__, depth)
         function = lower(f.__code__, f.__globals__)
         if function.is_generator or function.nonlocals:
-            raise Unsound.EFFECTS(f"{f.__name__} is a generator, or assigns outer variables")
+            raise Unsound.EFFECTS(
+                f"{f.__name__} is a generator, or assigns `nonlocal` or global variables"
+            )
         for s in ir.every(function.body):
             if isinstance(s, _NOT_ALLOWED):
                 raise Unsound.EFFECTS(f"{f.__name__} has {an(type(s).__name__.lower())}")
@@ -235,7 +242,9 @@ class _Effects:
                     self.kind(handler.kind, f)
             self.method(getattr(s, "name", ""), f)
             if getattr(s, "name", "") in _OF_MEMORY or _compares_objects(s):
-                raise Unsound.IDENTITY(f"{f.__name__} asks which object or memory a value is")
+                raise Unsound.IDENTITY(
+                    f"{f.__name__} asks whether two values are the same object, or share memory"
+                )
             for atom in ir.atoms_of(s):
                 self.atom(atom, f, depth)
 
@@ -259,14 +268,12 @@ class _Effects:
         if name in _OUTPUT:
             raise Unsound.EFFECTS(f"{f.__name__} writes to a file")
         if name in _UNSEALING:
-            raise Unsound.EFFECTS(
-                f"{f.__name__} uses `{name}`, which may write to what it is given"
-            )
+            raise Unsound.EFFECTS(f"{f.__name__} uses `{name}`, which may write to its arguments")
 
     def atom(self, atom: ir.Atom, f: types.FunctionType, depth: int) -> None:
         if isinstance(atom, ir.Intrinsic):
             if atom.path.partition(".")[0] in _WRITING:
-                raise Unsound.EFFECTS(f"{f.__name__} writes to what is around it")
+                raise Unsound.EFFECTS(f"{f.__name__} writes to a global variable")
         elif isinstance(atom, ir.Const):
             if isinstance(atom.value, str):  # `invoke(x, "dump", ...)`
                 self.method(atom.value, f)
@@ -289,19 +296,19 @@ class _Effects:
     def value(self, x: Any, name: str, depth: int) -> None:
         """Look at a value from around a function: it may be called, or be a constant."""
         if callable(x) and not all(_is_of_plugin(rule) for _, rule in why(x)):
-            raise Unsound.EFFECTS(f"a rule of the program for {name} might have effects")
+            raise Unsound.EFFECTS(f"a rule of yours for {name} may have side effects")
         if isinstance(x, types.FunctionType) and not is_pure(x):
             self.look(x, depth + 1)
         elif isinstance(x, type):
             if x not in _MAKING and not (
                 issubclass(x, BaseException) and not is_written_in_python(x)
             ):
-                raise Unsound.EFFECTS(f"it makes instances of {x.__name__}")
+                raise Unsound.EFFECTS(f"it makes objects of the class {x.__name__}")
         elif type(x) is tuple:
             for part in x:
                 self.value(part, name, depth)
         elif not (_is_known_constant(x) or (is_hashable(x) and _is_known(x))):
-            raise Unsound.EFFECTS(f"it reads {name}, which may have effects")
+            raise Unsound.EFFECTS(f"it reads {name}, which may change or have side effects")
 
 
 def _is_of_plugin(rule: Any) -> bool:

@@ -95,10 +95,14 @@ def settled_memory(builder: Builder, forward: list[Node], result: Value | None =
     active |= {memory.of(x) for node in moves for x, _ in node.pairs if x.is_array and x.active}
     for node in place:
         if isinstance(node, Append) and node.value.is_array and memory.of(node.value) in written:
-            raise Unsound.SHARED_WRITE("an array that it writes to is in a list")
+            raise Unsound.SHARED_WRITE(
+                "an array that it writes to is also in a list: append a copy"
+            )
         keeps = isinstance(node, Op) and isinstance(node.reverse_rule, Mirror)
         if keeps and any(x.is_array and memory.of(x) in written for x in reads_of(node)):
-            raise Unsound.SHARED_WRITE("an array that it writes to is in a container")
+            raise Unsound.SHARED_WRITE(
+                "an array that it writes to is also in a list, dict or object: store a copy"
+            )
     following = _Following(forward)
     returned = [] if result is None else [x for x in leaves(result) if x.is_array]
     for node in moves:
@@ -140,7 +144,7 @@ def _refuse_two_names(builder: Builder, x: Value) -> None:
         unrolled = (UNROLLED, loop.origin)
         if len(loop.iterable.sample) <= MOST_UNROLLED and unrolled not in builder.own:
             builder.wanted.add(unrolled)
-    raise Unsound.SHARED_WRITE("an array that it writes to has two names")
+    raise Unsound.SHARED_WRITE("an array that it writes to has two names: write to a copy")
 
 
 def _arrays_named_by(node: Node, memory: Memory, active: set[Value]) -> list[Value]:
@@ -224,7 +228,9 @@ def _note_part(builder: Builder, memory: Memory, x: Value, made: dict[Value, Op]
     while x.base is not None and x not in memory.parts:
         op = made.get(x)
         if op is None or builder.compiled or not (_is_view(op) or is_often_view(op)):
-            raise Unsound.SHARED_WRITE("it reads what may be a view after a write to the array")
+            raise Unsound.SHARED_WRITE(
+                "it reads what may be a view of an array that it has written to"
+            )
         memory.parts[x] = op
         x = op.arguments[0]
 

@@ -43,11 +43,17 @@ _GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     rule = rule_of(f, xs, kws)
     if rule is not None and any(map(_operators.holds_object, xs)):
-        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given an object")
+        raise NotSupported.RULE_OPERAND(
+            f"it passes an object to a function with the rule {rule.signature}"
+        )
     if rule is not None and any(map(_holds_set, xs)):
-        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a set")
+        raise NotSupported.RULE_OPERAND(
+            f"it passes a set to a function with the rule {rule.signature}"
+        )
     if getattr(f, "__name__", None) in _IN_ORDER and any(map(_is_of_memory, (*xs, *kws.values()))):
-        raise NotSupported.RULE_OPERAND("the memory of an array decides on the order of entries")
+        raise NotSupported.RULE_OPERAND(
+            "the order of entries depends on how an array lies in memory"
+        )
     if rule is None or (f in _GIVING_VIEWS and any(x.may_be_written for x in xs)):
         inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
@@ -62,7 +68,7 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
         rule.kind != "constant"
         or (isinstance(f, type) and issubclass(f, int | float | complex | np.number))
     ):
-        raise Unsound.NO_FLOAT("a number is made of the text of a differentiated argument")
+        raise Unsound.NO_FLOAT("it makes a number of the text of a differentiated value")
     _held.refuse_inside(xs)
     _refuse_overwriting(f, xs, kws)
     xs = [as_they_are_now(x) for x in xs]
@@ -72,7 +78,7 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
         with_source = hasattr(f, "__code__") and not is_pure(f)
         found = (_cut_off if with_source else inactive)(builder, f, xs, kws, stem)
         if isinstance(found.sample, bytes):  # numbers may be made of it, whose gradient is refused
-            raise Unsound.NO_FLOAT("bytes are made of a differentiated argument")
+            raise Unsound.NO_FLOAT("it makes bytes of a differentiated value")
         if isinstance(found.sample, str):
             found.active = True  # so that numbers that are made of it are refused
         return found
@@ -86,7 +92,9 @@ def _refuse_overwriting(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
     names = _names_of_operands(f) if is_hashable(f) else ()
     for name, x in (*zip(names, xs, strict=False), *kws.items()):
         if name.startswith("overwrite_") and not (x.is_constant and not x.sample):
-            raise Unsound.WRITES_TO_GIVEN(f"it calls {name_of(f)} with `{name}`")
+            raise Unsound.WRITES_TO_GIVEN(
+                f"it calls {name_of(f)} with `{name}`: leave the option out"
+            )
 
 
 @cached(1024)
@@ -126,8 +134,7 @@ def _cut_off(
         copies and (holds_others or not known.isdisjoint(map(id, copies)))
     ):
         raise Unsound.SHARED_WRITE(
-            f"{f.__name__}, through which no gradient passes, returns what it was given, or "
-            "writes to it"
+            f"{f.__name__}, which has no gradient, returns one of its arguments or writes to it"
         )
     return y
 
@@ -139,7 +146,9 @@ def _without_gradient(builder: Builder, x: Value) -> Value:
     if not any(leaf.active for leaf in leaves(x)):
         return x
     if not (x.is_array or x.is_scalar):
-        raise NotSupported.RULE_OPERAND("no gradient is to pass through a list, dict or object")
+        raise NotSupported.RULE_OPERAND(
+            "a function without gradient gets a list, dict or object: pass numbers and arrays"
+        )
     copy = inactive(builder, operator.pos, [x], {})
     builder.severed.add(copy)
     return copy
@@ -147,7 +156,7 @@ def _without_gradient(builder: Builder, x: Value) -> Value:
 
 def asks_for_more(rule: Any) -> NotSpecializable:
     return NotSupported.RULE_FORM(
-        f"the rule {rule.signature} asks for an instance or for the engine"
+        f"the rule {rule.signature} takes the engine, or calls another function"
     )
 
 
@@ -161,7 +170,8 @@ def refuse_rule(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
         raise asks_for_more(rule)
     if rule is not None and hasattr(f, "__code__") and not is_pure(f):
         raise NotSupported.RULE_OPERAND(
-            f"the rule {rule.signature} is given a function, an object or a container that changes"
+            "it passes a function, an object or a list that changes to a function with the rule "
+            f"{rule.signature}"
         )
 
 
@@ -178,7 +188,7 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
                 found = find_rule(f, *other, ad=handed_in, **options)
                 if found is not rule and not _is_integer_among_complex(x, kind, rule):
                     raise Unsound.AMBIGUOUS_RULE(
-                        "a number has one of several types, which take different rules"
+                        "a number may be of several types, which have different rules"
                     )
     return rule
 
@@ -198,7 +208,7 @@ def inactive(
 ) -> Value:
     """Write a call that no gradient passes through; return its value."""
     if f is accumulate and builder.plain:
-        raise NotSupported.RULE_FORM("a rule calls accumulate")
+        raise NotSupported.RULE_FORM("a rule calls `accumulate`")
     of_whole = any(x.is_known_by_rule for x in xs) and rule_of(f, xs, kws) is not None
     as_it_is = is_pure(f) and all(map(_is_operand, (*xs, *kws.values())))
     if hasattr(f, "__code__") and not as_it_is and not of_whole:
@@ -209,11 +219,15 @@ def inactive(
         reason.unless_held = True
         raise reason
     if not (is_pure(f) or of_whole):
-        raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have effects")
+        raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have side effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
-        raise NotSupported.RULE_OPERAND(f"a structure is given to {getattr(f, '__name__', f)}")
+        raise NotSupported.RULE_OPERAND(
+            f"it passes an object, a list or a dict to {getattr(f, '__name__', f)}"
+        )
     if "out" in kws and kws["out"].sample is not None:
-        raise Unsound.WRITES_A_RESULT("it writes its result into an array")
+        raise Unsound.WRITES_A_RESULT(
+            "it writes a result into an array by `out=`: assign the result"
+        )
     xs = [as_they_are_now(x) for x in xs]
     known = builder.reusable(f, xs, kws)
     if known is not None and known in builder.known:
@@ -247,9 +261,11 @@ def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
     except NotSpecializable:
         builder.back_to(mark)
     if not is_known:
-        raise Unsound.EFFECTS(f"a call of {f.__name__} on samples might have effects")
+        raise Unsound.EFFECTS(f"a rule calls {f.__name__}, which may have side effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
-        raise NotSupported.RULE_OPERAND("a structure is given to a function of a rule")
+        raise NotSupported.RULE_OPERAND(
+            "a rule passes an object, a list or a dict to another function"
+        )
     return builder.operation(f, xs, kws, stem).target
 
 

@@ -53,7 +53,7 @@ def raise_error(builder: Builder, s: ir.Raise, env: Env) -> None:
     x = error_of(builder, value_of_atom(builder, atom, env))
     error = x.sample
     if error.variable is not None and error.which is not None:
-        raise NotSupported.STATEMENT("it raises one of several errors again")
+        raise NotSupported.STATEMENT("it raises one of several caught exceptions again")
     builder.demand(throw, error.variable or constant(error.kinds[0]))
     builder.thrown[builder.out[-1]] = error
 
@@ -101,7 +101,9 @@ def interpret_attempt(
     _refuse_effects(nodes[first:last], made)
     partly = assigned(s.first) if isinstance(s.first[-1], ir.For | ir.While | ir.If) else set()
     if partly & live(s.body, after, at_break):
-        raise NotSupported.STATEMENT("a loop is left by an error, and its variables are read")
+        raise NotSupported.STATEMENT(
+            "a loop is left by an exception, and its variables are read after that"
+        )
     state, error = _state_of(builder, points, made), _error_of(builder, points, made)
     builder.context, after_it = context, builder.context
     if done is None and len(points) == 1 and points[0].node is nodes[-1]:  # what follows handles it
@@ -231,9 +233,11 @@ def _refuse_effects(nodes: list[Node], made: set[Value]) -> None:
     """Refuse nodes that change what is there before them, where an error may come later."""
     for node in walk(nodes):
         if isinstance(node, StoreItem | Append) and memory_of(node.array) not in made:
-            raise NotSupported.STATEMENT("an array or a list is changed where an error may come")
+            raise NotSupported.STATEMENT(
+                "it changes an array or a list inside a `try`: change it after the `try`"
+            )
         if isinstance(node, Op) and not node.required and raised_by(node):
-            raise NotSupported.RULE_FORM("a rule may raise an error where the program catches one")
+            raise NotSupported.RULE_FORM("a rule may raise an exception that the program catches")
 
 
 def _state_of(builder: Builder, points: Iterable[_Point], made: set[Value]) -> Tables:
@@ -243,14 +247,20 @@ def _state_of(builder: Builder, points: Iterable[_Point], made: set[Value]) -> T
     for p in points:
         tables, held = builder.states.get(p.node, (builder.tables(), {}))
         if any(items[x] != held.get(x, items[x]) for x in items):
-            raise NotSupported.STATEMENT("a list or a dict is changed where an error may come")
+            raise NotSupported.STATEMENT(
+                "it changes a list or a dict inside a `try`: change it after the `try`"
+            )
         if found is not None and found != tables:
-            raise NotSupported.STATEMENT("an object is changed where an error may come")
+            raise NotSupported.STATEMENT(
+                "it changes an object inside a `try`: change it after the `try`"
+            )
         found = tables
     assert found is not None
     fields = [x for table in found.values() for part in table.values() for x in leaves(part)]
     if not made.isdisjoint(fields):
-        raise NotSupported.STATEMENT("an object is changed where an error may come")
+        raise NotSupported.STATEMENT(
+            "it changes an object inside a `try`: change it after the `try`"
+        )
     return found
 
 

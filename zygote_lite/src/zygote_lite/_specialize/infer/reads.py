@@ -176,13 +176,13 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     if isinstance(x.sample, RowsOfData):
         return item_of_rows(builder, x, index)
     if x in builder.iterators:
-        raise Unsound.ITERATOR("it takes an item of an iterator")
+        raise Unsound.ITERATOR("it indexes an iterator: make a list of it first")
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
         if isinstance(index.sample, slice):
             return structure(type(x.sample), x.items[index.sample])
         n = operator.index(index.sample)
         if not -len(x.items) <= n < len(x.items):
-            raise Unsound.RAISES("it takes an item that does not exist").always(IndexError)
+            raise Unsound.RAISES("an index is out of range").always(IndexError)
         return x.items[n]
     if _dicts.is_dict(x):
         return _dicts.item_of_dict(x, index)

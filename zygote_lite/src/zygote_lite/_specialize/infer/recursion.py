@@ -45,7 +45,7 @@ class Widened(Exception):  # noqa: N818 - no error: the function is written agai
 def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
     """Write the call of a function that calls itself; return its value."""
     if builder.settings:
-        raise NotSupported.RECURSION(f"{code.co_name} calls itself where something is changed")
+        raise NotSupported.RECURSION(f"{code.co_name} calls itself, and a global is assigned")
     inputs = builder.inputs
     given = {id(value) for value, _ in inputs.given.values()}
     found: list[tuple[str, Value]] = []
@@ -54,9 +54,11 @@ def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
         (name, _skeleton_of(builder, env[name], name, found, given, seen)) for name in sorted(env)
     ])  # fmt: skip
     if any(x.is_array and x.may_be_written for _, x in found):
-        raise NotSupported.RECURSION(f"{code.co_name} is given an array that is written to")
+        raise NotSupported.RECURSION(
+            f"{code.co_name} calls itself with an array that is written to: pass a copy"
+        )
     if any(x in builder.nullable for _, x in found):
-        raise NotSupported.RECURSION(f"{code.co_name} is given a number that may be None")
+        raise NotSupported.RECURSION(f"{code.co_name} calls itself with a number that may be None")
     known = [r for r in inputs.functions if r.code is code and r.skeleton == skeleton]
     xs = [x for _, x in found]
     for r in known:
@@ -71,7 +73,9 @@ def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
         raise Widened
     if not fitting:
         if len(inputs.functions) >= _MOST_FUNCTIONS or inputs.define is None:
-            raise NotSupported.RECURSION(f"{code.co_name} calls itself in too many ways")
+            raise NotSupported.RECURSION(
+                f"{code.co_name} calls itself with too many combinations of types"
+            )
         stem = code.co_name.strip("<>")
         name, back = builder.name(f"{stem}_forward"), builder.name(f"{stem}_back")
         inputs.names |= {name, back}
@@ -151,7 +155,9 @@ class RecursiveRule:
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the call of the reverse, and return the cotangents."""
         if builder.recording:
-            raise NotSupported.SECOND_ORDER("a function that calls itself is differentiated twice")
+            raise NotSupported.SECOND_ORDER(
+                "it takes a second derivative of a function that calls itself"
+            )
         whole = Result(Other(tuple), ())
         given = [self.kept, dy]
         if self.of is not None:
@@ -201,7 +207,9 @@ def refuse_changed_functions(nodes: list[Node]) -> None:
     while waiting:
         f = waiting.pop()
         if has_changed(f):
-            raise NotSupported.RECURSION(f"{f.name} was written for less than is known by now")
+            raise NotSupported.RECURSION(
+                f"{f.name} calls itself with lists, dicts or objects that change later"
+            )
         seen.append(f)
         waiting += [g for g, _ in f.calls if g not in seen]
 
@@ -232,13 +240,17 @@ def _skeleton_of(
 ) -> Any:
     """Return the form of a value, and add the numbers and arrays that it consists of."""
     if x.read is not None or (x.active and id(x) in given):
-        raise NotSupported.RECURSION("a function that calls itself is given an object's attributes")
+        raise NotSupported.RECURSION(
+            "a function that calls itself reads attributes of an argument: pass their values"
+        )
     if id(x) in given or x.where is not None:
         return x.name or x.where
     if may_be_held(builder, x):
         hold(builder, x)
     if x.contents is not None and contents_in(x).given:
-        raise NotSupported.RECURSION("a function that calls itself has a given container")
+        raise NotSupported.RECURSION(
+            "a function that calls itself changes a list, dict or set that is an argument"
+        )
     if _is_handed_on(x):
         if (stem, x) not in seen:
             seen[stem, x] = len(seen)
@@ -260,7 +272,9 @@ def _skeleton_of(
     if key is None and x.is_constant and callable(x.sample) and not isinstance(x.sample, StandIn):
         key = ("function", id(x.sample))  # the value is held by whoever asks
     if key is None:
-        raise NotSupported.RECURSION(f"a function that calls itself is given {stem}")
+        raise NotSupported.RECURSION(
+            f"a function that calls itself gets {stem}, which is not a number or an array"
+        )
     return key
 
 
@@ -344,7 +358,9 @@ def _joined_leaf(builder: Builder, leaf: Value, x: Value) -> Value:
         merge(builder.changed, leaf.contents, x.contents)
         return leaf
     if leaf.contents is not None or x.contents is not None:
-        raise NotSupported.RECURSION("a function that calls itself is given containers at times")
+        raise NotSupported.RECURSION(
+            "a function that calls itself gets a list, dict or set in some calls only"
+        )
     joined = Value(join_facts(leaf.fact, x.fact), leaf.sample)
     joined.active = leaf.active or x.active
     return joined

@@ -39,7 +39,7 @@ def refuse_many_parts(xs: tuple[Any, ...]) -> None:
         if _uniform(x) is None:
             parts = x.values() if type(x) is dict else x
             waiting += [part for part in parts if type(part) in (tuple, list, dict)]
-    raise NotSupported.TOO_LONG("the arguments have too many parts")
+    raise NotSupported.TOO_LONG("the arguments have too many items: use arrays")
 
 
 def of_any_length(xs: tuple[Any, ...]) -> Any:
@@ -64,7 +64,7 @@ def _signature_of(x: Any) -> Any:
             return x
         if not (is_plain(x) or is_of_pandas(type(x)) or type(x) in GENERATORS):
             raise NotSupported.ARGUMENT_TYPE(
-                "an argument is no number, array, tuple, list or dict of those"
+                "an argument is not a number, array, tuple, list or dict of those"
             )
     return fact
 

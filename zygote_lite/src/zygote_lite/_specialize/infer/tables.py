@@ -63,7 +63,9 @@ def _read_at_entry(builder: Builder, f: Any, expression: str, *xs: Any, **kws: A
         builder.inputs.guards[f"{held} == {found!r}"] = None
         return constant(found)
     if not isinstance(found, bool | int | float | np.ndarray | np.generic | list):
-        raise NotSupported.OUTSIDE_TYPE("it takes something else of a table than numbers")
+        raise NotSupported.OUTSIDE_TYPE(
+            "it takes something other than numbers from a pandas object"
+        )
     return builder.read(found, held, "data", changes=True)
 
 
@@ -74,7 +76,7 @@ def attribute_of_table(builder: Builder, x: Value, name: str) -> Value:
         return constant(Method(x, name))
     is_column = name in getattr(source, "columns", ()) and not hasattr(type(source), name)
     if name not in _PARTS_OF_TABLES and not is_column:
-        raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a table")
+        raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a pandas object")
     return _read_at_entry(builder, getattr, f"{where}.{name}", source, name)
 
 
@@ -88,7 +90,7 @@ def method_of_table(
 ) -> Value:
     """Return what a method of a table gives."""
     if "inplace" in kws:
-        raise NotSupported.METHOD("it changes a table in place")
+        raise NotSupported.METHOD("it changes a pandas object in place: assign the result")
     return _asked_at_entry(builder, getattr(type(x.sample.source), name), [x, *xs], kws)
 
 
@@ -107,7 +109,9 @@ def of_tables(
         return None
     of_numpy = getattr(f, "__module__", None) or "numpy" if is_pure(f) else ""
     if not (f in _ASKED_OF_TABLES or f in OF_FUNCTION or of_numpy.partition(".")[0] == "numpy"):
-        raise NotSupported.RULE_OPERAND(f"a table is given to {getattr(f, '__name__', f)}")
+        raise NotSupported.RULE_OPERAND(
+            f"it passes a pandas object to {getattr(f, '__name__', f)}: pass `.to_numpy()`"
+        )
     return _asked_at_entry(builder, f, xs, kws)
 
 
@@ -137,7 +141,7 @@ def _operand(builder: Builder, x: Value, by_key: bool = False) -> tuple[Any, str
         text = f"{kind}([{', '.join(text for _, text in parts)}])"
         return type(x.sample)(sample for sample, _ in parts), text
     if not x.is_constant or isinstance(x.sample, StandIn):
-        raise NotSupported.ITEM("it asks data of pandas for what is computed")
+        raise NotSupported.ITEM("it indexes a pandas object by something that is not a constant")
     return x.sample, inputs.name_for(x.sample, "o")
 
 

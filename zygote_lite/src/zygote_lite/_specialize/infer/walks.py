@@ -53,9 +53,11 @@ def iterate(
     if type(iterable.sample) is range and iterable.is_constant:
         try:
             if builder.twice and len(iterable.sample) <= MOST_UNROLLED:
-                raise NotSupported.SECOND_ORDER("a loop that is differentiated twice")
+                raise NotSupported.SECOND_ORDER("it takes a second derivative of a loop")
             if (UNROLLED, builder.origin) in builder.own:
-                raise Unsound.SHARED_WRITE("an array that it writes to has two names")
+                raise Unsound.SHARED_WRITE(
+                    "an array that it writes to has two names: write to a copy"
+                )
             return _over(builder, s, target, iterable, body, env, after)
         except NotSpecializable:
             if len(iterable.sample) > MOST_UNROLLED:
@@ -77,7 +79,7 @@ def iterate(
         _refuse_written_while_walked(builder, arrays, block[start:])
         return done
     elif len(known_items(iterable) or ()) > MOST_UNROLLED:
-        raise NotSupported.TOO_LONG("a loop walks over a long structure")
+        raise NotSupported.TOO_LONG("a loop iterates over a long tuple, list or dict: use an array")
     it = builder.iterator(iterable)
     if isinstance(it.sample, Items):
         return _unrolled(builder, s, target, it, body, env, after)
@@ -96,7 +98,9 @@ def _refuse_written_while_walked(builder: Builder, arrays: list[Value], nodes: l
     walked = {builder.storage(x) for x in arrays}
     written = {builder.storage(n.array) for n in walk(nodes) if isinstance(n, StoreItem)}
     if walked & written:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to an array that it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS(
+            "it writes to an array while it iterates over it: iterate over a copy"
+        )
 
 
 def _is_short(x: Value) -> bool:
@@ -160,12 +164,14 @@ def _unrolled(
         if left is not None and left.is_constant and left.sample:
             return env
         if not is_false(left) and not isinstance(it.sample, Items):
-            raise NotSupported.DEPENDS_ON_PATH("what is taken of an iterator depends on the path")
+            raise NotSupported.DEPENDS_ON_PATH(
+                "how far an iterator has run is different after two branches"
+            )
         item = builder.advance(it)
         if item is None:
             break
         if count >= MOST_UNROLLED:
-            raise NotSupported.TOO_LONG("a loop walks over many elements")
+            raise NotSupported.TOO_LONG("a loop iterates over too many elements of an iterator")
         builder.walked += [leaf for leaf in (*leaves(item), *leaves(it)) if leaf.is_array]
         try:
             done = builder.block(turn, {**env, place: item}, needed)
@@ -225,7 +231,9 @@ def _turn_by_turn(
             break
         if not env[_STAYS].sample:
             return env if around is None else {**env, _STAYS: around}
-    raise NotSupported.TOO_LONG("a loop goes on for long, or how long is not known")
+    raise NotSupported.TOO_LONG(
+        "a `while` loop has too many iterations, or its variables change their types"
+    )
 
 
 def _after_the_first(
@@ -235,7 +243,7 @@ def _after_the_first(
     rest = AfterFirst(s.origin, [], ir.Const(True), body, [])
     first = _followed_by(body, rest)
     if has(first, ir.Break) or sum(x is rest for x in ir.every(first)) > _MOST_COPIES:
-        raise NotSupported.STATEMENT("an iteration of a loop has many ends")
+        raise NotSupported.STATEMENT("an iteration of a `while` loop has too many ends")
     return builder.block(first, env, after)
 
 
@@ -328,7 +336,9 @@ def _of_this_length(builder: Builder, x: Value) -> Value:
         return x
     made = builder.definitions.get(x)
     if made is None or made.function is not range:
-        raise NotSupported.UNKNOWN_LENGTH("it walks over a range that is not made here")
+        raise NotSupported.UNKNOWN_LENGTH(
+            "it iterates over a range that it did not create: write `range(...)` in the loop"
+        )
     return constant(range(*[settled_length(builder, n).sample for n in made.arguments]))
 
 
@@ -336,7 +346,9 @@ def _refuse_resized(builder: Builder, walked: list[Value], since: int) -> None:
     """Refuse a loop that gives another length to a container that it walks over."""
     now = {root_of(contents) for contents in builder.resized[since:]}
     if any(is_held(x) and contents_in(x) in now for x in walked):
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes the length of what it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS(
+            "it changes the length of a list or a dict while it iterates over it"
+        )
 
 
 _KINDS_DIFFER = (NotSupported.DEPENDS_ON_PATH, Unsound.IDENTITY)

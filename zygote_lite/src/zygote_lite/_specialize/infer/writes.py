@@ -54,7 +54,9 @@ def demand_own(builder: Builder, x: Value) -> None:
     root = builder.storage(x)
     origin = _origin_of(builder, root) if builder.distinct else ONE_BY_ONE
     if origin is None or origin in builder.own or builder.compiled:
-        raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
+        raise Unsound.WRITES_TO_GIVEN(
+            "it writes to an array that it did not create: write to a copy"
+        )
     builder.wanted.add(origin)
     root.made = True  # for the rest of this attempt, which may want more
 
@@ -181,9 +183,13 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
         if may_be_of_any_length(builder, value):
             _lists.from_items(builder, x)
     if builder.twice:
-        raise NotSupported.SECOND_ORDER("it writes in place, and is differentiated twice")
+        raise NotSupported.SECOND_ORDER(
+            "it takes a second derivative of a function that writes in place"
+        )
     if not x.is_array and not x.made:
-        raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
+        raise Unsound.WRITES_TO_GIVEN(
+            "it assigns an item of a list that it did not create: assign in a copy"
+        )
     if isinstance(x.fact, ListOf):
         _lists.store_in_list(builder, x, index, value)
         return
@@ -194,7 +200,10 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
         raise NotSupported.STORED("it stores a complex number in an array of real ones")
     if x.active or value.active:
         if not can_carry(x.fact):
-            raise Unsound.NO_FLOAT("it stores a value in an array whose entries are not floats")
+            raise Unsound.NO_FLOAT(
+                "it stores a differentiated value in an array of integers: make it an array of "
+                "floats"
+            )
         _activate(builder, memory_of(x))
     builder.written[x] = len(builder.written)
     if not builder.wanted:  # else the memory may be the user's
@@ -233,4 +242,4 @@ def _try_store(x: Value, index: Value, value: Value) -> None:
         with np.errstate(all="ignore"):
             memory[index.sample] = value.sample
     except Exception as error:
-        raise Unsound.RAISES(f"a write fails: {error}") from error
+        raise Unsound.RAISES(f"an assignment to an array fails: {error}") from error

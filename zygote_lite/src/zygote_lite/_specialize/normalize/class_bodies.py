@@ -100,11 +100,15 @@ def _annotated(s: ir.Statement) -> str | None:
     if isinstance(origin, ast.Expr):
         return None
     if not isinstance(origin, ast.AnnAssign) or not isinstance(origin.target, ast.Name):
-        raise NotSupported.STATEMENT(f"a class has a statement `{ast.unparse(origin)}`")
+        raise NotSupported.STATEMENT(
+            f"the body of a class has the statement `{ast.unparse(origin)}`"
+        )
     if not all(isinstance(part, _OF_ANNOTATIONS) for part in ast.walk(origin.annotation)):
-        raise NotSupported.STATEMENT("a class has an annotation that is computed")
+        raise NotSupported.STATEMENT("the body of a class has an annotation that calls a function")
     if any(word in ast.unparse(origin.annotation) for word in ("ClassVar", "InitVar", "KW_ONLY")):
-        raise NotSupported.STATEMENT("a class has an annotation that is not that of a field")
+        raise NotSupported.STATEMENT(
+            "the body of a class has an annotation with ClassVar, InitVar or KW_ONLY"
+        )
     return origin.target.id
 
 

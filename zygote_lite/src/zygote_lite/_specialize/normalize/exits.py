@@ -140,7 +140,7 @@ class _Normalizer:
                     out.append(s)
                 case _:
                     line = ast.unparse(s.origin).partition("\n")[0]
-                    raise NotSupported.STATEMENT(f"it has a statement `{line}`")
+                    raise NotSupported.STATEMENT(f"it has the statement `{line}`")
         return out
 
     def leave(self, origin: ast.AST, value: ir.Atom, loop: "_Flags | None") -> Block:

@@ -85,7 +85,9 @@ class HandledTries(Tries):
         if isinstance(s, Thrown):
             return self.handled(s, s.kind, handlers)
         if s.exception is None:
-            raise NotSupported.STATEMENT("it raises again what is not known")
+            raise NotSupported.STATEMENT(
+                "it has a `raise` without an exception outside an `except`"
+            )
         made = self.function.fresh("error")
         call = ir.Call(s.origin, made, ir.Const(raised_error), [s.exception])
         return [call, *self.handled(s, ir.Name(made), handlers)]
@@ -97,7 +99,9 @@ class HandledTries(Tries):
         for handler in reversed([*handlers]):
             kinds = self.atoms_of(handler.kind)
             if kinds is None:
-                raise NotSupported.STATEMENT("which errors it catches is computed")
+                raise NotSupported.STATEMENT(
+                    "it computes which exceptions it catches: name their classes"
+                )
             body = self.without(with_reraise(handler.body, kind))
             if handler.name is not None:
                 end: Block = [ir.Delete(s.origin, handler.name)] if falls(body) else []

@@ -31,7 +31,9 @@ def stepping(function: ir.Function, method: str) -> ir.Function:
     """
     names = {getattr(s, "target", "") for s in ir.every(function.body)} & {*function.names}
     if function.is_generator or function.shared or function.nonlocals or names:
-        raise NotSupported.ITERATION(f"a `{method}` that yields, or whose parameters change")
+        raise NotSupported.ITERATION(
+            f"a `{method}` is a generator, or assigns variables that a nested function reads"
+        )
     for s in ir.every(function.body):
         loops = isinstance(s, ir.For | ir.While) and has([s], ir.Return)
         if loops or (isinstance(s, ir.Try) and _is_left_inside(s)):
@@ -115,7 +117,9 @@ def lowered_code(
         function = stepping(function, steps) if steps else function
         body, result, caught = normalize(function, handlers, may_be_left)
         if steps and not live(body, set(), set()) <= {*function.names, *function.captured, IS_LEFT}:
-            raise NotSupported.ITERATION(f"a `{steps}` reads what an earlier call may have left")
+            raise NotSupported.ITERATION(
+                f"a `{steps}` reads a variable that an earlier call may have assigned"
+            )
         times = assignments(body)
         cells = [
             name for name in function.shared

@@ -121,7 +121,10 @@ class Tries:
             match s:
                 case ir.Return(origin, value):
                     if inside and (has(final, ir.Break) or has(final, ir.Continue)):
-                        raise NotSupported.STATEMENT("`finally` leaves a loop around a loop")
+                        raise NotSupported.STATEMENT(
+                            "a `finally` has a `break` or `continue` of a loop that contains "
+                            "another loop"
+                        )
                     if isinstance(value, ir.Name):  # which may be given another value
                         kept = ir.Name(self.function.fresh("kept"))
                         out.append(ir.Move(origin, kept.id, value))

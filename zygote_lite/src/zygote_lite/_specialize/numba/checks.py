@@ -46,7 +46,7 @@ def kind_of_number(x: Value) -> str:
         raise Unsound.UNSET("a variable may have no value")
     if x.items is not None or not isinstance(x.fact, Scalar):
         raise NotSupported.COMPILED_VALUE(
-            f"it has {an(type(x.sample).__name__)} where a number is needed"
+            f"it has {an(type(x.sample).__name__)} where compiled code needs a number"
         )
     classes = x.fact.classes
     if classes <= _TRUTHS:
@@ -55,7 +55,7 @@ def kind_of_number(x: Value) -> str:
         names = ", ".join(sorted(c.__name__ for c in classes))
         raise NotSupported.COMPILED_VALUE(f"a number is one of {names}")
     if x.is_constant and type(x.sample) is int and abs(x.sample) > _machine.LARGEST:
-        raise Unsound.COMPILED_NUMBER("an integer is too large")
+        raise Unsound.COMPILED_NUMBER("an integer is too large for 64 bits")
     if classes <= _FLOATS:
         return FLOAT
     return INTEGER if classes <= _INTEGER_TYPES else MIXED
@@ -89,7 +89,9 @@ def prepare(nodes: list[Node]) -> None:
                 kind_of_number(test)
             case Loop(_, target, iterable):
                 if iterable is not None and type(iterable.sample) is not range:
-                    raise NotSupported.COMPILED_VALUE("a loop walks over more than a range")
+                    raise NotSupported.COMPILED_VALUE(
+                        "a loop iterates over something other than a range"
+                    )
                 if target is not None:
                     kind_of_number(target)
             case Record(_, loop):
@@ -128,18 +130,16 @@ def _prepare(op: Op) -> None:
     elif f in _MADE:
         refuse_other_arrays(op.target)
     elif any(x.is_array for x in xs):
-        raise NotSupported.COMPILED_CALL(
-            f"whole arrays are given to {name}, which is left to NumPy"
-        )
+        raise NotSupported.COMPILED_CALL(f"it calls {name} with whole arrays: NumPy is as fast")
     elif f not in _machine.COMPILED or len(xs) > 2:
-        raise NotSupported.COMPILED_CALL(f"{name} is not among what is compiled")
+        raise NotSupported.COMPILED_CALL(f"compiled code has no {name}")
     else:
         kinds, kind = {kind_of_number(x) for x in xs}, kind_of_number(op.target)
         if kind == INTEGER and len(xs) == 2 and kinds & {FLOAT, MIXED}:
             kind = MIXED
         compiled = _machine.COMPILED[f]
         if kind not in compiled or (f in _machine.SIGNS and TRUTH in kinds):
-            raise Unsound.COMPILED_NUMBER(f"{name} is not compiled for these types of numbers")
+            raise Unsound.COMPILED_NUMBER(f"compiled code has no {name} for these types of numbers")
         op.function = compiled[kind]
 
 
@@ -180,7 +180,7 @@ def refuse_other_arrays(x: Value) -> None:
             f"it has an array of {(fact.dtype if isinstance(fact, ArrayOf) else fact)}"
         )
     if x.has_no_axes:
-        raise NotSupported.COMPILED_VALUE("it has an array without axes")
+        raise NotSupported.COMPILED_VALUE("it has a zero-dimensional array")
     if x.made and fact.dtype.char != "d":
         raise NotSupported.COMPILED_VALUE(f"it makes an array of {fact.dtype}")
 
@@ -194,11 +194,11 @@ def _check_operand(x: Value) -> None:
 
 def _check_sum(node: AddInto) -> None:
     if node.repeats:
-        raise Unsound.REPEATED_INDEX("it adds to entries that an index may name twice")
+        raise Unsound.REPEATED_INDEX("it adds to entries of an array that an index may name twice")
     for x in (node.target, node.value):
         if x.is_array:
             refuse_other_arrays(x)
         elif kind_of_number(x) not in (FLOAT, MIXED):
-            raise NotSupported.COMPILED_VALUE("a cotangent is not a float")
+            raise NotSupported.COMPILED_VALUE("a gradient is not a float")
     if node.index is not None:
         _refuse_other_index(node.index)

@@ -51,11 +51,11 @@ def compile_code(code: Any, made: Specialized) -> Callable[..., Any]:
     signature = tuple([_type_of(numba, x) for x in (*values, *given)])
     y = _result(made)
     if y.is_array and not y.made:
-        raise Unsound.IDENTITY("its value is an array that it has not made itself")
+        raise Unsound.IDENTITY("it returns an array that it did not create: return a copy")
     if y.is_array:
         refuse_other_arrays(y)
     elif kind_of_number(y) == MIXED:
-        raise Unsound.COMPILED_NUMBER("its value is an integer or a float")
+        raise Unsound.COMPILED_NUMBER("it returns an integer or a float: return a float")
     for x in made.bound.values():
         if getattr(x, "__globals__", None) is not vars(_machine):
             raise NotSupported.COMPILED_CALL(f"it calls {name_of(x)}, which is not compiled")

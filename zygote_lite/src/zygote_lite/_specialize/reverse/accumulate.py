@@ -70,7 +70,7 @@ class Accumulator:
             return
         if x.items is not None:
             raise NotSupported.STRUCTURE_COTANGENT(
-                "the cotangent of a structure is needed as a whole"
+                "the gradient of a tuple, list, dict or object is needed as a whole"
             )
         if isinstance(d, Scatter | Each):
             assert isinstance(d, Scatter)
@@ -108,7 +108,7 @@ class Accumulator:
             return d
         builder = self.builder
         if self.again or builder.inner or builder.twice:
-            raise NotSupported.SECOND_ORDER("a complex number is differentiated twice, or inside")
+            raise NotSupported.SECOND_ORDER("it takes a second derivative of complex numbers")
         whole = x.is_array and d.is_array and may_be_complex(x.fact) != may_be_complex(d.fact)
         return projected(builder, d, x) if whole or not may_be_complex(x.fact) else d
 
@@ -158,7 +158,7 @@ class Accumulator:
         value = d if isinstance(d, Value) else d.value
         index = structure(tuple, path) if path else None
         if may_be_complex(value.fact) and not may_be_complex(number_in(root.fact)):
-            raise NotSupported.LIST_OPERATION("a sum of real numbers in a list is complex")
+            raise NotSupported.LIST_OPERATION("it sums real numbers of a list to a complex number")
         if not (value.is_constant and value.is_scalar and value.sample == 0):
             self.write(AddInto(self.origin, buffer, value, index, each=isinstance(d, Each)))
 
@@ -239,7 +239,9 @@ class Accumulator:
             made.shaped = shape_root(x)
             return made
         if isinstance(fact, ArrayOf) and fact.dtype.kind not in "fc":
-            raise Unsound.NO_FLOAT("it needs the gradient of an array of integers")
+            raise Unsound.NO_FLOAT(
+                "it needs the gradient of an array of integers: make it an array of floats"
+            )
         return self.call(np.zeros_like, x)
 
     def joined(self, d: Value | None, x: Value) -> Value:

@@ -84,7 +84,7 @@ class Backward(OfWrites):
                     self.op(node)
                 case StoreItem() | Append() | Branch() | Loop() if self.again:
                     raise NotSupported.SECOND_ORDER(
-                        "a branch, a loop or a write is differentiated twice"
+                        "it takes a second derivative of a branch, a loop or a write"
                     )
                 case StoreItem():
                     self.store(node)
@@ -124,17 +124,17 @@ class Backward(OfWrites):
             return
         if self.again:
             raise NotSupported.SECOND_ORDER(
-                "the cotangent of a structure is differentiated in its turn"
+                "it takes a second derivative through a tuple, list or dict"
             )
         if type(x.sample) not in (tuple, list) or (d.is_constant and d.items is None):
             raise NotSupported.STRUCTURE_COTANGENT(
-                "the cotangent of a structure is not given part by part"
+                "the gradient of a list or dict is not given item by item"
             )
         for i, item in enumerate(x.items):
             if d.items is not None:
                 if len(d.items) != len(x.items):
                     raise NotSupported.STRUCTURE_COTANGENT(
-                        "the cotangent of a structure has another number of parts"
+                        "the gradient of a tuple or list has another number of items"
                     )
                 self.distribute(item, None if d.items[i].sample is None else d.items[i])
                 continue
@@ -150,7 +150,7 @@ class Backward(OfWrites):
         for source, d in taken:
             if d is not None and source.items is not None:
                 raise NotSupported.STRUCTURE_COTANGENT(
-                    "a structure is carried from one iteration to the next"
+                    "a tuple, list or dict with a gradient goes from one iteration to the next"
                 )
             if d is not None and d.is_array and np.shape(d.sample) != np.shape(source.sample):
                 d.sample = source.sample  # it has that of what comes from another path
@@ -296,7 +296,7 @@ class Backward(OfWrites):
         for x, d in accumulators.items():
             if found.get(x) is not d:
                 raise NotSupported.LOOP_COTANGENT(
-                    "the cotangent of an array is replaced inside a loop"
+                    "the gradient of an array is assigned, not added to, inside a loop"
                 )
         body.append(Moves(self.origin, pairs))
         return body, found

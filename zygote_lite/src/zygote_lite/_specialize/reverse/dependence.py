@@ -46,7 +46,8 @@ def refuse_lost(nodes: list[Node], severed: set[Value]) -> None:
             for target, read in _flows(node):
                 if target.active and not lost.isdisjoint(read):
                     raise NotSupported.SECOND_ORDER(
-                        "a pullback reads what its rule has computed, and is differentiated again"
+                        "it takes a second derivative of a rule whose pullback reads what the "
+                        "rule has computed"
                     )
                 elif target.active or target in severed or target in lost:
                     continue

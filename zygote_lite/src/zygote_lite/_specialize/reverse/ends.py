@@ -62,7 +62,7 @@ def seed_for(builder: Builder, x: Value) -> Value:
 def first_of_pair(x: Value) -> Value:
     """Return the first part of a pair, whose gradient is taken; the other is handed on."""
     if x.items is None or type(x.sample) is not tuple or len(x.items) != 2:
-        raise Unsound.RAISES("its value is no pair")
+        raise Unsound.RAISES("it does not return a pair")
     return x.items[0]
 
 
@@ -91,7 +91,7 @@ def refuse_other_values(result: Value, as_pullback: bool = False, as_complex: bo
                 _refuse_other_part(item)
         return
     if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
-        raise Unsound.NO_FLOAT("its value is not a float")
+        raise Unsound.NO_FLOAT("it returns something other than a float")
 
 
 def refuse_other_pairs(builder: Builder, x: Value) -> None:
@@ -111,7 +111,7 @@ def _refuse_shared_structure(builder: Builder, x: Value, seen: set[Value]) -> No
         return
     is_new = builder.homes.get(x) is builder.top and x not in seen
     if type(x.sample) is not tuple and not (type(x.sample) in (list, dict) and is_new):
-        raise Unsound.IDENTITY("a list or a dict that it returns may be known elsewhere")
+        raise Unsound.IDENTITY("it returns a list or a dict that it did not create: return a copy")
     seen.add(x)
     for part in x.items:
         _refuse_shared_structure(builder, part, seen)
@@ -120,9 +120,11 @@ def _refuse_shared_structure(builder: Builder, x: Value, seen: set[Value]) -> No
 def _refuse_other_part(x: Value) -> None:
     """Refuse a part of a value that is neither a number, an array nor a constant."""
     if not (x.is_array or x.is_scalar or x.is_constant) or x.where:
-        raise Unsound.NO_FLOAT("a part of its value is no number")
+        raise Unsound.NO_FLOAT(
+            "it returns a tuple, list or dict of something other than numbers and arrays"
+        )
     if type(x.sample).__module__.startswith("zygote_lite."):  # it stands for a function
-        raise Unsound.NO_FLOAT("a part of its value is a function that it makes")
+        raise Unsound.NO_FLOAT("it returns a function that it defines")
 
 
 def _one_like(sample: Any) -> Any:

@@ -135,7 +135,9 @@ class OfWrites(Accumulator):
     def of_last(self, d: Value, at: Value, index: Value) -> Value:
         """Return the cotangent of what was stored, where an index may name an entry twice."""
         if self.builder.compiled:
-            raise Unsound.REPEATED_INDEX("it assigns entries that an index may name twice")
+            raise Unsound.REPEATED_INDEX(
+                "it assigns entries of an array that an index may name twice"
+            )
         return self.computed(d.fact, d.sample, stayed, d, at, index)
 
     def keeps_cotangent(self, node: StoreItem) -> bool:

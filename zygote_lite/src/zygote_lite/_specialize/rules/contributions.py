@@ -90,7 +90,9 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
         return d
     if isinstance(x.fact, Other):
         if x.active:
-            raise NotSupported.STRUCTURE_COTANGENT("the cotangent of a structure is projected")
+            raise NotSupported.STRUCTURE_COTANGENT(
+                "the gradient of a tuple, list, dict or object is needed as a whole"
+            )
         return constant(None)
     if may_be_complex(d.fact) and not may_be_complex(x.fact):
         d = _real_part(builder, d)
@@ -101,7 +103,7 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
     if not can_carry(x.fact):
         if x.active and (x.is_array or d.is_array):
             raise Unsound.NO_FLOAT(
-                "something is differentiated that is not a float, or an array of floats"
+                "it differentiates something that is not a float, or an array of floats"
             )
         return d if isinstance(x.fact, Scalar) else constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
@@ -125,7 +127,7 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
     if not builder.follows:
         return builder.operation(project, [d, x], fact=x.fact).target
     if not (isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)):
-        raise Unsound.COTANGENT_TYPE(f"a cotangent {d} of {x} has an unknown shape")
+        raise Unsound.COTANGENT_TYPE("the shape of a gradient is known only as it runs")
     op = builder.operation(project, [d, x], fact=x.fact)
     op.target.shaped = shape_root(x)
     if d.active:

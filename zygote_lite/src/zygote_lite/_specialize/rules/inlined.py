@@ -35,11 +35,13 @@ def active_call(
     """Write an active call, with its reverse; return its value."""
     is_part = f is operator.getitem and xs[0].is_array
     if is_part and any(leaf.active and can_carry(leaf.fact) for leaf in leaves(xs[1])):
-        raise Unsound.LOST_GRADIENT("an index is not an integer")
+        raise Unsound.LOST_GRADIENT("an index depends on a differentiated argument")
     if any(xs[position].active for position in rule.refuses):
         raise NotSupported.NO_RULE(f"the rule {rule.signature} refuses a derivative")
     if rule.kind == "scalar" and (kws or len(xs) != len(rule.types)):
-        raise NotSupported.RULE_FORM("an elementwise function is given options")
+        raise NotSupported.RULE_FORM(
+            "an elementwise function gets options, such as `out` or `where`"
+        )
     known = builder.reusable(f, xs, kws)
     if known is not None and known in builder.known and builder.known[known].active:
         return builder.known[known]
@@ -87,7 +89,7 @@ def _has_no_partials(f: Any, xs: list[Value]) -> bool:
 
 def be_active(op: Op, xs: list[Value]) -> None:
     if not can_carry(op.target.fact):
-        raise Unsound.NO_FLOAT("a value that depends on a differentiated argument is not a float")
+        raise Unsound.NO_FLOAT("a differentiated value is not a float")
     op.target.active = True
     op.active_operands = xs
 
@@ -106,16 +108,19 @@ def _inlined(
     finally:
         builder.plain, builder.recording = plain, recording
     if found.items is None or len(found.items) != 2:
-        raise NotSupported.RULE_FORM("a rule that returns no pair")
+        raise NotSupported.RULE_FORM(
+            "a rule does not return a pair: return the value and its pullback"
+        )
     y, pullback = found.items
     if not is_pullback(pullback) or y.items is not None:
         raise NotSupported.RULE_FORM(
-            "the value of a rule is a structure, or its pullback is not defined inside"
+            "a rule returns a tuple or list as its value, or a pullback that it does not define "
+            "itself"
         )
     made = builder.out[start:]
     op = next((n for n in made if isinstance(n, Op) and n.target is y), None)
     if op is None or op.snapshot_of is not None or any(isinstance(n, StoreItem) for n in made):
-        raise NotSupported.RULE_FORM("the value of a rule is not computed by one call")
+        raise NotSupported.RULE_FORM("a rule does not compute its value by one call")
     op.function, op.arguments, op.keywords = f, xs, kws
     op.required = not plain
     if stem:
@@ -133,9 +138,7 @@ def _linear(
 ) -> Value:
     """Write a call of a linear function, whose adjoint is its reverse."""
     if not (is_pure(f) or is_of_plugin(rule.body.__globals__)):
-        raise Unsound.EFFECTS(
-            f"a call of {getattr(f, '__name__', f)} on samples might have effects"
-        )
+        raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have side effects")
     kept = [snapshot(builder, x) for x in xs]
     options = {name: snapshot(builder, x) for name, x in kws.items()}
     op = builder.operation(f, xs, kws, stem)
@@ -151,9 +154,11 @@ def _opaque(
 ) -> Value:
     """Write a call of a rule that is not inlined, for its value and its pullback."""
     if any(not (x.is_array or x.is_scalar or x.is_constant or x.is_known_by_rule) for x in xs):
-        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a structure")
+        raise NotSupported.RULE_OPERAND(
+            f"the rule {rule.signature} gets a tuple, list, dict or object"
+        )
     if not is_of_plugin(rule.body.__globals__):
-        raise Unsound.EFFECTS(f"a call of the rule {rule.signature} on samples might have effects")
+        raise Unsound.EFFECTS(f"the rule {rule.signature} may have side effects")
     f = f.descriptor if isinstance(f, Attribute) else f
     given = [constant(f), *(snapshot(builder, x) for x in xs)]
     kws = {name: snapshot(builder, x) for name, x in kws.items()}
@@ -182,7 +187,7 @@ def snapshot(builder: Builder, x: Value) -> Value:
             return x
         if type(x.sample) not in (tuple, list):
             raise Unsound.SHARED_WRITE(
-                f"it has {an(type(x.sample).__name__)} of arrays that it writes to"
+                f"it has {an(type(x.sample).__name__)} of arrays that it writes to: store copies"
             )
         return structure(type(x.sample), kept)
     if not x.may_be_written or not x.is_array:

@@ -91,7 +91,7 @@ def cotangents_of(builder: Builder, found: Value) -> list[Value]:
     if found.items is not None:
         return found.items
     if not isinstance(found.sample, tuple):
-        raise NotSupported.RULE_FORM("a rule does not give its cotangents one by one")
+        raise NotSupported.RULE_FORM("a pullback does not return a tuple of gradients")
     if found.is_constant:
         return [constant(d) for d in found.sample]
     parts = []
@@ -128,7 +128,7 @@ class CalledPullback:
         """Write the call of the pullback, and return the cotangents."""
         if builder.recording:
             raise NotSupported.SECOND_ORDER(
-                "it calls a pullback that is not inlined, and differentiates it again"
+                "it takes a second derivative of a rule whose pullback cannot be transformed"
             )
         needed = (False, *(x.active for x in self.xs))
         f: Any = call_parts
@@ -147,7 +147,9 @@ class CalledPullback:
                 found.append(None)
                 continue
             if np.iscomplexobj(everything.sample[i + 1]) != np.iscomplexobj(x.sample):
-                raise NotSupported.RULE_FORM("a rule gives a cotangent of another kind")
+                raise NotSupported.RULE_FORM(
+                    "a pullback returns a complex gradient for a real argument, or the reverse"
+                )
             d = builder.operation(operator.getitem, taken, fact=x.fact).target
             d.fresh = False
             found.append(d)
@@ -195,7 +197,9 @@ def _in_kind_of(builder: Builder, d: Value, x: Value) -> Value:
         has_kind_of(d, x)
         return d
     if d.items is not None and len(d.items) != len(x.items):
-        raise NotSupported.RULE_FORM("an adjoint gives another number of parts")
+        raise NotSupported.RULE_FORM(
+            "a pullback returns a gradient with another number of items than its argument"
+        )
     parts = []
     for i, item in enumerate(x.items):
         if not item.active:
@@ -248,13 +252,15 @@ def _kept_part(
     op: Op = builder.operation(operator.getitem, [whole, constant(place)])
     x = op.target
     if not (x.is_array or x.is_scalar):
-        raise Unsound.NO_FLOAT("a value that depends on a differentiated argument is not a float")
+        raise Unsound.NO_FLOAT("a differentiated value is not a float")
     op.check = not isinstance(x.fact, Scalar) or op.check
     x.fresh = x.made = False
     for y in operands:
         if y.is_array and x.is_array and shares_memory(x.sample, y.sample):
             if builder.storage(y).may_be_written:
-                raise Unsound.SHARED_WRITE("a rule gives views of an array that may be written")
+                raise Unsound.SHARED_WRITE(
+                    "a rule returns views of an array that may be written to"
+                )
             x.base = builder.storage(y)
     if can_carry(x.fact):
         x.active = True

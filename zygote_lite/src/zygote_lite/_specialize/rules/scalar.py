@@ -86,7 +86,8 @@ class ScalarRule:
             parts = [constant(p) for p in partials.sample]
         if parts is None or len(parts) != len(self.xs):
             raise NotSupported.RULE_FORM(
-                f"the rule {self.rule.signature} gives another number of partial derivatives"
+                f"the rule {self.rule.signature} returns another number of partial derivatives "
+                "than it has arguments"
             )
         return parts
 

@@ -94,7 +94,7 @@ def _of_whole(f: Any, xs: list[Value], kws: dict[str, Value], sample: Any) -> Fa
     settled = (x.is_known_by_rule or (
         isinstance(x.fact, Scalar) and len(x.fact.classes) == 1) for x in xs)  # fmt: skip
     if kws or f not in _KEEPING or not all(settled):
-        raise NotSupported.VALUE_TYPE(f"{an(type(sample).__name__)} is made")
+        raise NotSupported.VALUE_TYPE(f"it makes {an(type(sample).__name__)}")
     return fact
 
 
@@ -254,9 +254,7 @@ def run(f: Any, xs: list[Any], kws: dict[str, Any], errors: Any = "ignore") -> A
             return f(*map(sealed, xs), **given)
     except Exception as error:
         name = getattr(f, "__name__", f)
-        raise Unsound.RAISES(
-            f"{name} fails on the samples: {type(error).__name__}: {error}"
-        ) from error
+        raise Unsound.RAISES(f"{name} fails: {type(error).__name__}: {error}") from error
 
 
 def sealed(x: Any) -> Any:
@@ -273,8 +271,8 @@ def sealed(x: Any) -> Any:
 
 def _described(sample: Any) -> str:
     if isinstance(sample, np.ndarray):
-        return f"an array of {sample.ndim} axes and dtype {sample.dtype}"
-    return type(sample).__name__
+        return f"an array of {sample.ndim} dimensions and dtype {sample.dtype}"
+    return an(type(sample).__name__)
 
 
 _PROBES: dict[type, tuple[Any, ...]] = {

@@ -155,7 +155,7 @@ class Builder(Draft, ABC):
                     target.base, target.fresh = self.storage(x), False
         self.operations += 1
         if self.operations > _MOST_OPERATIONS:
-            raise NotSupported.TOO_LONG("its code grows too long")
+            raise NotSupported.TOO_LONG("its transformed code grows too long")
         self.note_shape(target, f, xs, kws)
         self.out.append(op)
         self.note_state(op)
@@ -165,7 +165,7 @@ class Builder(Draft, ABC):
     def refuse_readers(self, f: Any, xs: list[Value]) -> None:
         """Refuse a call of the program's own code: it would see globals too early."""
         if any(map(is_of_program, [f, *(x.sample for x in xs if x.is_constant)])):
-            raise Unsound.EFFECTS("a function with a rule may read a global that is assigned")
+            raise Unsound.EFFECTS("it assigns a global that a rule of yours may read")
 
     def note_state(self, op: Op) -> None:
         """Note the state of objects where an operation may raise an error that is caught."""
@@ -190,7 +190,9 @@ class Builder(Draft, ABC):
             return
         written = [x for x in operands if x.is_array and x.may_be_written]
         if any(may_hold(target.sample, x.sample) for x in written):
-            raise Unsound.SHARED_WRITE("a structure holds a view of an array that it may write to")
+            raise Unsound.SHARED_WRITE(
+                "a tuple, list or dict holds a view of an array that it may write to: store a copy"
+            )
 
     def storage(self, x: Value) -> Value:
         """Return the array whose memory a value may share: for a copy of one, the one copied."""

@@ -7,7 +7,6 @@ may hold it. All containers that one variable may hold share their contents.
 from dataclasses import dataclass, field
 from typing import Any
 
-from rulescore.faults import an
 from zygote_lite._specialize.typed.facts import Fact, Other, Scalar, can_carry, join_facts
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.stand_ins import Key
@@ -152,7 +151,7 @@ def spread(changed: list[Value], contents: Contents) -> None:
 
 def _joined_slot(changed: list[Value], a: Slot, b: Slot) -> Slot:
     if (a.contents is None) != (b.contents is None):
-        raise NotSupported.CONTAINER("a container holds other containers, and something else")
+        raise NotSupported.CONTAINER("a list, dict or set holds lists or dicts beside other values")
     if a.contents is not None and b.contents is not None:
         merge(changed, a.contents, b.contents)
         return a
@@ -165,11 +164,17 @@ def merge(changed: list[Value], a: Contents, b: Contents) -> None:
     if a is b:
         return
     if a.kind is not b.kind or (a.kind is tuple and len(a.slots) != len(b.slots)):
-        raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two kinds")
+        raise NotSupported.DEPENDS_ON_PATH(
+            "a variable holds a list, dict or set of another type after some branch"
+        )
     if a.is_record and a.slots.keys() != b.slots.keys():
-        raise NotSupported.DEPENDS_ON_PATH(f"a variable holds {an(a.kind.__name__)} of two forms")
+        raise NotSupported.DEPENDS_ON_PATH(
+            f"a variable holds another {a.kind.__name__}, with other keys, after some branch"
+        )
     if a.factory is not b.factory:
-        raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two factories")
+        raise NotSupported.DEPENDS_ON_PATH(
+            "a variable holds two defaultdicts with different factories"
+        )
     if a.kind is not tuple and ANY in {*a.slots, *b.slots}:
         spread(changed, a)
         spread(changed, b)

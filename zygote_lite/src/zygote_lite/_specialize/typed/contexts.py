@@ -44,14 +44,14 @@ _ERRORS = {"ignore", "warn", "raise"}
 def error_state(options: dict[str, Any]) -> Context:
     """Return the context that `np.errstate` makes, of options that are known."""
     if not options.keys() <= _ERROR_KINDS or not {*options.values()} <= _ERRORS:
-        raise Unsound.EFFECTS("floating-point errors are printed, or given to a function")
+        raise Unsound.EFFECTS("it has floating-point errors printed, or passed to a function")
     return Context(np.errstate, options)
 
 
 def warning_filter(action: Any, category: Any = Warning) -> Context:
     """Return the context in which warnings are filtered."""
     if type(action) is not str or not isinstance(category, type):
-        raise Unsound.EFFECTS("a filter of warnings is not known")
+        raise Unsound.EFFECTS("it filters warnings with options that are not constants")
     options = {"action": action}
     return Context(warnings.catch_warnings, options | ({} if category is Warning else
                                                       {"category": category}))  # fmt: skip

@@ -22,7 +22,9 @@ def decided(f: Any, xs: list[Value]) -> Value | None:
     if f in (operator.is_, operator.is_not) and len(xs) == 2:
         return _identity(f, *xs)
     if f in (isinstance, issubclass) and len(xs) == 2 and not _stays_as_it_is(xs[1].sample):
-        raise Unsound.CLASS("the metaclass of a class decides which objects are its instances")
+        raise Unsound.CLASS(
+            "it asks for instances of a class whose metaclass decides which they are"
+        )
     answers: set[Any] = set()
     if f is isinstance and xs[1].is_constant:
         answers = {issubclass(c, xs[1].sample) for c in classes_of(xs[0])}
@@ -49,7 +51,7 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
             return constant(f is operator.is_not)
     if isinstance(a.sample, RowsOfData) or isinstance(b.sample, RowsOfData):
         if a.sample is not None and b.sample is not None:
-            raise Unsound.IDENTITY("it asks which object rows of data are")
+            raise Unsound.IDENTITY("it asks whether rows of data are the same object")
         return constant(f is operator.is_not)
     asked = {type(a.sample), type(b.sample)}
     if a.is_constant and b.is_constant and asked & {object, type(None)}:
@@ -62,10 +64,12 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
             return constant(f is operator.is_not)  # made inside, and the other is not
     if a.fields is not None and b.fields is not None:
         if a is not b and (a.moved or b.moved or isinstance(a.sample, tuple)):
-            raise Unsound.IDENTITY("it asks whether an object is one that stands for several")
+            raise Unsound.IDENTITY(
+                "it asks whether an object that may be one of several is the same as another"
+            )
         return constant((a is b) is (f is operator.is_))
     if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
-        raise Unsound.IDENTITY("it asks whether two values are one object")
+        raise Unsound.IDENTITY("it asks whether two values are the same object")
     return None
 
 
@@ -142,9 +146,7 @@ def is_without_hooks(kind: Any) -> bool:
 def classes_of(x: Value) -> frozenset[type]:
     """Return the classes that a value may have."""
     if isinstance(x.sample, StandIn):
-        raise Unsound.CLASS(
-            "it asks for the class of a function that is defined inside, or of a method"
-        )
+        raise Unsound.CLASS("it asks for the class of a nested function, or of a method")
     return x.fact.classes if isinstance(x.fact, Scalar) else frozenset((type(x.sample),))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_known_by_rule
 from zygote_lite._specialize.typed.reasons import NotSupported
 
@@ -102,7 +103,18 @@ def join_facts(a: Fact, b: Fact) -> Fact:
     ):  # fmt: skip
         axes = tuple([x if x == y else UNKNOWN for x, y in zip(a.axes, b.axes, strict=True)])
         return ArrayOf(a.dtype, axes)
-    raise NotSupported.DEPENDS_ON_PATH(f"a variable is {a} on one path and {b} on another")
+    raise NotSupported.DEPENDS_ON_PATH(
+        f"a variable is {in_words(a)} after one branch and {in_words(b)} after another"
+    )
+
+
+def in_words(fact: Fact) -> str:
+    """Return what a fact tells, as a user would say it."""
+    if isinstance(fact, Scalar):
+        return " or ".join(sorted([an(kind.__name__) for kind in fact.classes]))
+    if isinstance(fact, ArrayOf):
+        return f"{an(f'{fact.dtype} array')} of {len(fact.axes)} dimensions"
+    return "a list" if isinstance(fact, ListOf) else an(fact.type.__name__)
 
 
 def dtypes_of(fact: Fact) -> set[np.dtype[Any]]:

@@ -120,7 +120,9 @@ class Inputs:
             if known is x:
                 return name
         if isinstance(x, type) and made_class(x) is not None:
-            raise NotSupported.CONTAINER(f"a guard would ask for the class {x.__name__}")
+            raise NotSupported.CONTAINER(
+                f"it depends on the class {x.__name__}, which it defines itself"
+            )
         name = f"{stem}{len(self.bound)}"
         self.bound[name] = x
         return name

@@ -1,4 +1,4 @@
-"""Why a function is not specialized: what nobody wrote yet, and what would be wrong.
+"""Why a function is not transformed: what is not implemented yet, and what would be wrong.
 
 `Unsound` is the list of soundness conditions: what specialized code may assume is that none of
 them occurs. Each has a program that provokes it in `tests/zygote_lite/specialize/test_reasons.py`.
@@ -74,94 +74,95 @@ class Unsound(Reason):
 
     # -- writes --
     WRITES_TO_GIVEN = (
-        "The function writes to an array, a list or an object that is neither its own nor an "
-        "argument: others may hold it, and the reverse pass would read what stands in it later."
+        "The function writes to an array, a list or an object that it did not create: other code "
+        "may hold it, and the reverse pass would read its later contents."
     )
     SHARED_WRITE = (
-        "A write to an array or a list would be seen under a second name (another variable, a "
-        "view, a row, an item): the code knows the write under one name only."
+        "An array or a list that is written to has a second name (another variable, a view, a "
+        "row, an item): the code knows the write under one name only."
     )
     WRITES_ELSEWHERE = (
-        "A list or a dict is changed in another block (a branch, a loop) than the one that made "
-        "it: the code would hold the change as done once, and always."
+        "A list or a dict is changed in a branch or a loop, and was made before that: the code "
+        "would treat the change as done once, in every run."
     )
     CHANGES_WHAT_IT_WALKS = (
-        "A list, a dict or an array is changed by the loop that walks over it: the number of its "
-        "iterations, or its entries, were read before."
+        "A list, a dict or an array is changed by the loop that iterates over it: the number of "
+        "iterations, or the entries, were read before."
     )
     WRITES_A_RESULT = (
-        "A call writes into an array that it is given (`out=`, `operator.iadd`): the reverse pass "
+        "A call writes into one of its arguments (`out=`, `operator.iadd`): the reverse pass "
         "would not know of the write."
     )
     IN_PLACE_KIND = (
-        "`x += y` where `x + y` may have another dtype or shape than `x`: the array would change "
-        "its kind, where Python casts or raises."
+        "`x += y` where `x + y` may have another dtype or shape than `x`: the array would get "
+        "that dtype or shape, where NumPy casts or raises an error."
     )
     REPEATED_INDEX = (
-        "An index may name one entry twice: only the last of the values counts, and sums would "
-        "lose all others."
+        "An index may name an entry twice: only the last of the values counts, and sums would "
+        "lose the others."
     )
     # -- which value it is --
     ITERATOR = (
-        "An iterator can be walked over only once, and what is left of it depends on who did: the "
-        "code knows it as the items that it gives, so a second walk would find them again."
+        "An iterator gives its items only once: the code holds them as a tuple, and a second loop "
+        "would find them again. Make a list of it first."
     )
     IDENTITY = (
-        "The answer depends on which object a value is, and the code makes objects that are equal, "
-        "not the same."
+        "The result depends on which object a value is, and the code makes objects that are equal, "
+        "but not the same."
     )
     CLASS = (
-        "The answer depends on a class in a way that may change, or that the code's own stand-ins "
-        "for functions would answer for themselves."
+        "The result depends on the class of a value in a way that may change, or on the class of a "
+        "nested function, which transformed code does not make."
     )
     KEY = (
-        "A key of a dict is computed, or has an equality of its own: two keys that look different "
-        "may be one entry."
+        "A key of a dict is computed, or its class defines `==`: two keys that look different may "
+        "be one entry."
     )
     UNSET = (
-        "A variable may have no value: Python raises an error where it is read, the code goes on."
+        "A variable may have no value: Python raises an error where it is read, and the code would "
+        "go on."
     )
     MAY_CHANGE = (
-        "A list, a dict or an array that is not an argument may be changed between two calls: its "
-        "contents would be those at the time when the code was made."
+        "A list, a dict or an array that is not an argument may change between two calls: the code "
+        "would use its old contents."
     )
     COMPUTED_ATTRIBUTE = (
-        "An attribute is computed where it is read (a descriptor, `__getattr__`): its value would "
-        "be the one at the time when the code was made."
+        "An attribute is computed where it is read (a descriptor, `__getattr__`): the code would "
+        "use its old value."
     )
     REPLACED = (
-        "A name of Python's own (`__import__`) stands for something else by now: the code would "
-        "do what the usual one does."
+        "A builtin of Python (`__import__`) has been replaced: the code would do what the original "
+        "one does."
     )
     # -- what it does --
     EFFECTS = (
-        "A call may have effects (or answer differently each time): making the code runs it on "
-        "samples, and the code may leave it out or run it again."
+        "A call may have side effects, or give another result each time: making the code runs it "
+        "on sample values, and the code may leave it out or run it again."
     )
     RAISES = (
-        "The program raises an error with these arguments: the error has to come from the user's "
-        "own code."
+        "The program raises an error with these arguments: the error has to come from your own "
+        "code."
     )
     OWN_RULE = "The function has a rule: the rule is its derivative, not what its source says."
     AMBIGUOUS_RULE = (
-        "A number may be of one of several types, which take different rules: one of them would be "
+        "A number may be of several types, which have different rules: one of them would be "
         "applied to all."
     )
     # -- gradients --
     LOST_GRADIENT = (
         "An option or an index depends on a differentiated argument: rules give no gradient for "
-        "it, and it would be lost without a word."
+        "it, and it would be lost silently."
     )
     NO_FLOAT = (
-        "What depends on a differentiated argument is no float (an integer, text, bytes): the tape "
-        "says what its gradient is, or refuses it; the code would go on with a zero."
+        "A value that depends on a differentiated argument is not a float (an integer, text, "
+        "bytes): the tape finds its gradient, or refuses it; the code would go on with a zero."
     )
     COTANGENT_TYPE = (
-        "A cotangent is not known to have the shape and the dtype of its primal: the gradient "
-        "would have those of another array, or miss the sum that undoes broadcasting."
+        "A gradient may not have the shape and the dtype of its value: it would have those of "
+        "another array, or miss the sum that undoes broadcasting."
     )
     NOT_FINITE = (
-        "A gradient is not finite: which zero meets an infinity, and wins, is for the tape to say."
+        "A gradient is infinite or nan: the tape decides which zero times infinity is a zero."
     )
     # -- compiled code --
     COMPILED_NUMBER = (
@@ -171,48 +172,52 @@ class Unsound(Reason):
 
 
 class NotSupported(Reason):
-    """What could be specialized, and is not: nobody wrote it."""
+    """What could be transformed, and is not implemented yet."""
 
     # -- the function and its arguments --
     NO_PYTHON_FUNCTION = "What is differentiated is not a Python function with source code."
-    ARGUMENT_TYPE = "An argument is of a type that the code has no facts for."
-    OUTSIDE_TYPE = "What is read from outside is of a type that the code has no facts for."
-    KEYS = "A dict has keys that are not text, or too many of them."
-    NAMES = "A name is taken by what the code uses it for."
-    TOO_LONG = "The code, or a structure that it would take item by item, grows too long."
-    ARGNUMS = "The numbers of the differentiated arguments are not in their order."
-    # -- statements --
-    STATEMENT = "A kind of statement or expression that is not run backwards from a structure."
-    RECURSION = "A function calls itself in a way that is not followed, or calls go very deep."
-    TRUTH = "A branch asks for the truth of something that is no number."
-    DEPENDS_ON_PATH = (
-        "A variable is of different kinds on two paths, or in two iterations: a structure of "
-        "another length or with other keys, another function or object."
+    ARGUMENT_TYPE = "An argument has a type that transformed code does not support."
+    OUTSIDE_TYPE = (
+        "A global or enclosing variable has a type that transformed code does not support."
     )
-    ITERATION = "A loop walks over something that is no range, array, list or tuple."
-    UNKNOWN_LENGTH = "A structure is needed whose length is not known."
-    UNKNOWN_CALLEE = "What is called is not known when the code is made."
+    KEYS = "A dict has keys that are not text, or too many keys."
+    NAMES = "The transformed code needs a name for itself."
+    TOO_LONG = "The code, or a container that it handles item by item, is too long."
+    ARGNUMS = "The numbers of the differentiated arguments are not in increasing order."
+    # -- statements --
+    STATEMENT = "A statement or an expression that is not supported."
+    RECURSION = (
+        "A function calls itself in a way that is not supported, or calls are nested very deep."
+    )
+    TRUTH = "A branch tests the truth of something that is not a number."
+    DEPENDS_ON_PATH = (
+        "A variable differs in type after two branches or iterations: a container of another "
+        "length or with other keys, another function or object."
+    )
+    ITERATION = "A loop iterates over something other than a range, array, list or tuple."
+    UNKNOWN_LENGTH = "A tuple or a list has a length that is not fixed."
+    UNKNOWN_CALLEE = "Which function is called is known only as the code runs."
     # -- values --
-    VALUE_TYPE = "A value is of a type that the code has no facts for, such as a long double."
-    CONTAINER = "A container of a kind, or of contents, that is not followed."
-    LIST_OPERATION = "An operation on a list of any length that is not written."
-    ITEM = "An item of something that is no array, list, tuple or dict."
-    ATTRIBUTE = "An attribute of something whose attributes are not followed."
-    METHOD = "A method of something whose methods are not followed."
-    TEXT = "A text is made of something that is not known when the code is made."
-    STORED = "Something that is no number or array is stored."
+    VALUE_TYPE = "A value has a type that transformed code does not support, such as a long double."
+    CONTAINER = "A container of a type, or with contents, that is not supported."
+    LIST_OPERATION = "An operation on a list that is not supported."
+    ITEM = "An item of something other than an array, list, tuple or dict."
+    ATTRIBUTE = "An attribute that is not supported."
+    METHOD = "A method that is not supported."
+    TEXT = "Text is made of a value that is known only as the code runs."
+    STORED = "Something other than a number or an array is stored."
     # -- rules --
-    NO_RULE = "No rule fits the types: the tape says whether that is an error."
-    RULE_FORM = "A rule is written in a form that is not inlined."
-    RULE_OPERAND = "A function with a rule is given a structure or an object."
+    NO_RULE = "No rule fits the types: the tape finds whether that is an error."
+    RULE_FORM = "A rule is written in a way that cannot be inlined."
+    RULE_OPERAND = "A function with a rule gets a container or an object."
     # -- reverse pass --
-    STRUCTURE_COTANGENT = "The cotangent of a structure is needed as a whole."
-    LOOP_COTANGENT = "A loop replaces the cotangent of an array instead of adding to it."
-    SECOND_ORDER = "A second derivative needs what is done in the first derivative only."
-    FORWARD = "The tangent of a value (of `jvp`) needs what is not written forward."
+    STRUCTURE_COTANGENT = "The gradient of a container is needed as a whole."
+    LOOP_COTANGENT = "A loop replaces the gradient of an array instead of adding to it."
+    SECOND_ORDER = "A second derivative, or a nested one, of code that supports only a first."
+    FORWARD = "The tangent of a value (in `jvp`) needs what forward mode does not support."
     # -- compiled code --
     NUMBA = "Numba is not installed, or refuses the code."
-    COMPILED_CALL = "A call that is not written for compiled code."
-    COMPILED_VALUE = "A value of a type that compiled code is not given."
+    COMPILED_CALL = "A call that compiled code does not support."
+    COMPILED_VALUE = "A value of a type that compiled code does not support."
     # -- exported modules --
     EXPORT = "What the code reads or calls cannot be written into a module."

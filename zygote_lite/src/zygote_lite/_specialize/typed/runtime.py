@@ -44,7 +44,7 @@ def has_parts(x: Any, kind: type, keys: tuple[Any, ...]) -> None:
     """Leave the code unless a tangent is a tuple, list or dict with these indices or keys."""
     is_of_kind = type(x) is kind
     if not is_of_kind or keys != tuple(x if kind is dict else range(len(x))):
-        raise Unsound.COTANGENT_TYPE("a tangent has other parts than its argument")
+        raise Unsound.COTANGENT_TYPE("a tangent has other items than its argument")
 
 
 def is_tangent_of(x: Any, kind: type, names: tuple[str, ...]) -> None:
@@ -56,7 +56,7 @@ def is_tangent_of(x: Any, kind: type, names: tuple[str, ...]) -> None:
 def has_room(x: Any, size: int) -> None:
     """Leave the code unless a cache can keep one more."""
     if len(x) >= size:
-        raise Unsound.RAISES("a cache is full")
+        raise Unsound.RAISES("an `lru_cache` is full")
 
 
 def has_items(x: Any) -> None:
@@ -68,13 +68,13 @@ def has_items(x: Any) -> None:
 def has_key(x: Any, key: Any) -> None:
     """Leave the code unless a dict has a key."""
     if key not in x:
-        raise Unsound.RAISES("a dict has no such key")
+        raise Unsound.RAISES("a dict does not have the key")
 
 
 def is_view(x: Any, y: Any) -> None:
     """Leave the code unless one array is a view of another."""
     if not np.may_share_memory(x, y):
-        raise Unsound.SHARED_WRITE("what is taken for a view is a copy")
+        raise Unsound.SHARED_WRITE("an array is a copy where a view was expected")
 
 
 def pushed_tangent(f: Any, xs: Any, dxs: Any, **options: Any) -> Any:
@@ -99,7 +99,7 @@ def as_number_like(d: Any, x: Any) -> Any:
 def finite(x: Any) -> None:
     """Leave the code unless a gradient that is taken inside is finite."""
     if not np.isfinite(x).all():
-        raise Unsound.NOT_FINITE("a gradient is not finite")
+        raise Unsound.NOT_FINITE("a gradient is infinite or nan")
 
 
 def added_at(x: Any, index: Any, value: Any) -> Any:

@@ -67,7 +67,7 @@ class RowsOfData(StandIn):
 
     def __bool__(self) -> bool:
         """Refuse to tell whether there are any."""
-        raise NotSupported.TRUTH("a branch asks whether there are rows of data")
+        raise NotSupported.TRUTH("it tests the truth of rows of data: compare their length with 0")
 
 
 class OwnFlags(StandIn):
@@ -147,7 +147,7 @@ class Lookup(StandIn):
     where: str
 
     def __bool__(self) -> bool:
-        raise NotSupported.TRUTH("it asks whether a dict from outside is empty")
+        raise NotSupported.TRUTH("it tests whether a large global dict is empty")
 
 
 @dataclass(eq=False)
@@ -163,7 +163,7 @@ class DataTable(StandIn):
     where: str
 
     def __bool__(self) -> bool:
-        raise NotSupported.TRUTH("it asks for the truth of data of pandas")
+        raise NotSupported.TRUTH("it tests the truth of a pandas object")
 
 
 @dataclass(eq=False)
@@ -235,7 +235,7 @@ class Message(StandIn):
     options: dict[str, Value] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        raise NotSupported.TEXT("it asks whether a text is empty")
+        raise NotSupported.TEXT('it tests the truth of a text: compare it with `""`')
 
 
 LOST = constant(Lost())

@@ -25,7 +25,9 @@ def refuse_grown(items: Iterable[Value]) -> None:
         parts = x.items or [*(x.fields or {}).values()]
         count += len(parts)
         if count > _MOST_PLACES:
-            raise NotSupported.TOO_LONG("a structure shares its parts, and has too many places")
+            raise NotSupported.TOO_LONG(
+                "a tuple, list or dict has too many items, if shared ones are counted each time"
+            )
         waiting += [part for part in parts if part.items or isinstance(part.sample, tuple)]
 
 
@@ -142,7 +144,7 @@ def in_form_of(
 def composition_of(x: Value) -> str:
     """Return what a value is that no variable can take on two paths; nothing for the others."""
     if x.items is not None:
-        return "structure"
+        return "tuple, list or dict"
     if isinstance(x.sample, StandIn):
         return "function"
     if x.is_object:

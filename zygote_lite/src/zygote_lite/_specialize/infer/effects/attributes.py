@@ -26,11 +26,13 @@ def known_once(builder: Builder, x: Value) -> Value:
     if (_OBJECT, id(x.sample)) not in builder.own:
         return x
     if builder.inner:  # which would read what they hold at entry
-        raise NotSupported.SECOND_ORDER("a gradient is taken inside where attributes are assigned")
+        raise NotSupported.SECOND_ORDER("it assigns attributes and takes a nested gradient")
     assert x.where is not None
     if x.where not in builder.adopted:
         if any(other.sample is x.sample for other in builder.adopted.values()):
-            raise Unsound.WRITES_TO_GIVEN("it assigns attributes of an object with two names")
+            raise Unsound.WRITES_TO_GIVEN(
+                "it assigns attributes of an object that it knows by two names"
+            )
         builder.adopted[x.where] = x
         names = [name for name in vars(x.sample) if (id(x.sample), name) in builder.own]
         builder.adopt(x, {name: _at_entry(builder, x, name) for name in names})
@@ -67,7 +69,7 @@ def is_adopted(x: Value) -> bool:
 def refuse_adopted(x: Value, what: str) -> None:
     """Refuse what is known of objects as a whole, of which this one's table has only a part."""
     if is_adopted(x):
-        raise Unsound.WRITES_TO_GIVEN(f"an object that is given is {what}, and assigned to")
+        raise Unsound.WRITES_TO_GIVEN(f"an argument is {what}, and has attributes assigned")
 
 
 def demand_table(builder: Builder, x: Value, name: str) -> None:
@@ -76,13 +78,13 @@ def demand_table(builder: Builder, x: Value, name: str) -> None:
     Raises `NotSpecializable` where it cannot have one.
     """
     if x.where is None or builder.compiled:
-        raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
+        raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of an object that it did not create")
     effects_of(builder, "an assignment to an attribute of what is given")
     origins: list[Any] = [(_OBJECT, id(x.sample))]
     origins += [(id(x.sample), name)] if name in vars(x.sample) else []
     builder.wanted.update(origin for origin in origins if origin not in builder.own)
     if x.fields is None:
-        raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it does not know yet")
+        raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of an object that it did not create")
 
 
 def settle_attributes(builder: Builder) -> None:
@@ -100,11 +102,18 @@ def _write_assignment(builder: Builder, x: Value, name: str, value: Value) -> No
         known = leaf.is_scalar or leaf.is_array or (leaf.contents is not None and leaf is value)
         plain = leaf.is_constant and isinstance(leaf.sample, _KEPT)
         if not (known or plain) or isinstance(leaf.fact, ListOf) or leaf in builder.uncertain:
-            raise Unsound.WRITES_TO_GIVEN(f"the attribute {name} of what is given holds an object")
+            raise Unsound.WRITES_TO_GIVEN(
+                f"the attribute {name} of an argument holds an object: assign a number or an array"
+            )
     if (value.items is not None and type(value.sample) is not tuple) or value.is_object:
-        raise Unsound.WRITES_TO_GIVEN(f"the attribute {name} of what is given holds a list")
+        raise Unsound.WRITES_TO_GIVEN(
+            f"the attribute {name} of an argument holds a list: assign a number, an array or a "
+            "tuple"
+        )
     if builder.copies and any(leaf.is_array for leaf in leaves(value)):
-        raise Unsound.WRITES_TO_GIVEN("it keeps arrays, and writes to some that are given")
+        raise Unsound.WRITES_TO_GIVEN(
+            "it stores arrays in an argument, and writes to arrays of its arguments"
+        )
     effects = effects_of(builder, "an assignment to an attribute")
     assert x.where is not None
     owner = read_at_entry(builder, x.sample, x.where, "owner")

@@ -59,7 +59,10 @@ def _made_generator(
     """Write what makes a generator of a seed: without one, each run has another."""
     seeds = [*xs, *kws.values()]
     if len(seeds) != 1 or not isinstance(seeds[0].fact, Scalar) or seeds[0].active:
-        raise Unsound.EFFECTS("it makes a random generator without a seed that is a number")
+        raise Unsound.EFFECTS(
+            "it makes a random generator without a number as its seed: give one, or pass the "
+            "generator"
+        )
     _refuse_where_again(builder)
     sample = run(f, [x.sample for x in xs], {name: x.sample for name, x in kws.items()})
     op = builder.write(Result(Other(type(sample)), sample), f, xs, kws, stem)
@@ -69,7 +72,7 @@ def _made_generator(
 
 def _refuse_where_again(builder: Builder) -> None:
     if builder.inner or builder.compiled:
-        raise Unsound.EFFECTS("it draws random numbers where code is run more than once")
+        raise Unsound.EFFECTS("it draws random numbers in a nested gradient, or in compiled code")
 
 
 def generator_from_outside(builder: Builder, x: Any, expression: str, stem: str) -> Value:
@@ -96,9 +99,11 @@ def drawn(
     if name not in _DRAWS or builder.plain:
         raise Unsound.EFFECTS(f"it calls the method {name} of a random generator")
     if any(y.active for y in operands):
-        raise NotSupported.RULE_OPERAND("a rule is given a random generator")
+        raise NotSupported.RULE_OPERAND(
+            "it differentiates an argument of a random draw: draw first, then scale and shift"
+        )
     if not all(_is_operand_of_draw(y) for y in operands):
-        raise NotSupported.METHOD("a random draw is given something other than numbers")
+        raise NotSupported.METHOD("a random draw has an argument that is not a number or a shape")
     _refuse_where_again(builder)
     if x in builder.inputs.sources:
         effects_of(builder, name)
@@ -111,7 +116,7 @@ def drawn(
         return constant(None)
     fact = fact_of(sample)
     if not isinstance(fact, Scalar | ArrayOf):
-        raise NotSupported.VALUE_TYPE(f"a random draw gives {an(type(sample).__name__)}")
+        raise NotSupported.VALUE_TYPE(f"a random draw returns {an(type(sample).__name__)}")
     certain = isinstance(fact, ArrayOf) and all(y.is_constant for y in operands)
     op = builder.write(
         Result(fact if certain else without_lengths(fact), sample, certain), f, [x, *xs], kws, stem

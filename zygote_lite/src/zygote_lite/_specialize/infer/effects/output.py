@@ -66,15 +66,15 @@ def as_text(builder: Builder, xs: list[Value]) -> list[Value]:
     for x in found:
         for leaf in leaves(x):
             if leaf.contents is not None and holds_record(contents_in(leaf)):
-                raise NotSupported.TEXT("the text of an object in a container is not known")
+                raise NotSupported.TEXT(
+                    "it prints an object that is held in a list or dict: print its numbers"
+                )
             if leaf.is_scalar or leaf.is_array or leaf.contents is not None:
                 continue
             if not (isinstance(leaf.fact, ListOf) or isinstance(leaf.sample, _WITH_TEXT)):
-                raise NotSupported.TEXT(
-                    f"the text of {an(type(leaf.sample).__name__)} is not known"
-                )
+                raise NotSupported.TEXT(f"it makes text of {an(type(leaf.sample).__name__)}")
         if x.is_object or x in builder.iterators:
-            raise NotSupported.TEXT("the text of an object is not known")
+            raise NotSupported.TEXT("it makes text of an object: use its numbers")
     return found
 
 
@@ -113,7 +113,7 @@ def _printed(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
     if not kws.keys() <= {"sep", "end", "flush", "file"} or not all(
         x.is_constant for x in kws.values()
     ):
-        raise Unsound.EFFECTS("it prints to a file, or in a way that is not known")
+        raise Unsound.EFFECTS("it prints to a file, or with options that are not constants")
     effects = effects_of(builder, "print")
     op = builder.write(NO_RESULT, printed, [effects, *as_text(builder, xs)], kws)
     mirror(op, lambda builder, _: [], [])
@@ -128,7 +128,7 @@ def _to_a_stream(builder: Builder, f: Any, xs: list[Value]) -> Value | None:
     elif f.__name__ == "write" and len(xs) == 1:
         (text,) = as_text(builder, xs)
         if not isinstance(text.sample, str):
-            raise Unsound.RAISES("it writes what is no text")
+            raise Unsound.RAISES("it writes something other than text to a stream")
         op = builder.write(ONE_INT, put_on_stream, [effects, constant(f), text], {})
     else:
         raise Unsound.EFFECTS(f"it calls the method {f.__name__} of a stream")
@@ -157,10 +157,10 @@ def _logged(
     if level is None:
         severity, *xs = xs
         if not (severity.is_constant and type(severity.sample) is int):
-            raise Unsound.EFFECTS("how severe a message is, is not known")
+            raise Unsound.EFFECTS("it logs at a level that is not a constant")
         level = severity.sample
     if kws or not xs:
-        raise Unsound.EFFECTS("it logs in a way that may have other effects")
+        raise Unsound.EFFECTS("it logs with options that may have other side effects")
     code, line = builder.frames[-1].code, getattr(builder.origin, "lineno", 0)
     place = constant((code.co_filename, line, code.co_name))
     given = [effects_of(builder, "logging")]

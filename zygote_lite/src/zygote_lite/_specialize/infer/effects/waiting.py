@@ -14,7 +14,9 @@ def effects_of(builder: Builder, what: str) -> Value:
     """
     inputs = builder.inputs
     if builder.plain or builder.inner or builder.twice or builder.compiled:
-        raise Unsound.EFFECTS(f"it calls {what}, which has an effect")
+        raise Unsound.EFFECTS(
+            f"it calls {what}, a side effect, in a rule, a nested gradient or compiled code"
+        )
     if inputs.effects is None:
         inputs.effects = Value(Other(Effects), None, builder.name("effects"))
         inputs.names.add(inputs.effects.name)

@@ -97,7 +97,9 @@ def heap_call(f: Any) -> Callable[..., Value | None]:
 
         def back(builder: Builder, _: Value | None) -> list[Contribution]:
             if holds_active(contents_in(x)):
-                raise NotSupported.LIST_OPERATION("a heap gets numbers that carry gradients later")
+                raise NotSupported.LIST_OPERATION(
+                    "a heap holds numbers that are differentiated later"
+                )
             return []
 
         mirror(op, back, [])
@@ -135,12 +137,14 @@ def of_held(
         return None
     if isinstance(f, np.ufunc) or getattr(f, "__module__", "").partition(".")[0] == "numpy":
         if any(isinstance(x.sample, Several) for x in xs):
-            raise Unsound.ITERATOR("NumPy is given an iterator")
+            raise Unsound.ITERATOR("it passes an iterator to NumPy: pass a list")
         given = [array_of_held(builder, x) if touches(x) else x for x in xs]
         if f in (np.array, np.asarray, np.stack, np.vstack) and len(xs) == 1 and not kws:
             return given[0]
         return builder.apply(f, given, kws, stem)
-    raise NotSupported.CONTAINER(f"it calls {getattr(f, '__name__', f)} of a container")
+    raise NotSupported.CONTAINER(
+        f"it calls {getattr(f, '__name__', f)} with a list, dict or set that changes"
+    )
 
 
 def held_part(builder: Builder, x: Value, index: Value, stem: str) -> Value:

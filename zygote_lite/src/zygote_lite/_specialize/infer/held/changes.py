@@ -32,14 +32,18 @@ def settle_changes(builder: Builder) -> None:
         builder.inputs.changing.update(dict.fromkeys(sorted(contents.given)))
         if _has_arrays_inside(contents, []):
             if builder.copies:
-                raise Unsound.WRITES_TO_GIVEN("it keeps arrays, and writes to some that are given")
+                raise Unsound.WRITES_TO_GIVEN(
+                    "it stores arrays in an argument, and writes to arrays of its arguments"
+                )
             if not builder.distinct:
                 builder.wanted.add(ONE_BY_ONE)
 
 
 def _refuse_elsewhere(contents: Contents) -> None:
     if "" in contents.given:
-        raise Unsound.WRITES_TO_GIVEN("it writes to what is no argument, and not its own")
+        raise Unsound.WRITES_TO_GIVEN(
+            "it changes a list, dict or set that is not an argument, and that it did not create"
+        )
 
 
 def _has_arrays_inside(contents: Contents, seen: list[Contents]) -> bool:

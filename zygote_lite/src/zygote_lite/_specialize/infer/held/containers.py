@@ -84,10 +84,10 @@ def hold(builder: Builder, x: Value) -> Value:
     outside = x in builder.inputs.structures.values()
     if x.items is None or not (x in builder.homes or outside):
         raise NotSupported.CONTAINER(
-            f"{an(type(x.sample).__name__)} is made, or changed, elsewhere"
+            f"it changes {an(type(x.sample).__name__)} that it did not create here"
         )
     if x in builder.walked or x in builder.keyed:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes what it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list or a dict while it iterates over it")
     builder.changing(x)
     outer = builder.out, builder.loop, builder.grown, builder.origin
     home, (whole, at) = builder.homes.get(x, builder.top), builder.given_as.get(x, (None, ""))
@@ -160,21 +160,32 @@ def new_contents(
 def kept(builder: Builder, x: Value) -> Value:
     """Return a value as a container can keep it."""
     if x in builder.iterators:
-        raise Unsound.ITERATOR("a container holds an iterator, which can be walked over only once")
+        raise Unsound.ITERATOR(
+            "it puts an iterator into a list, dict or object: make a list of it first"
+        )
     if x.contents is not None:
         return x
     if x.fields is not None and x.where is None:
         return hold_object(builder, x)
     if x.where is not None or isinstance(x.fact, ListOf):
-        raise NotSupported.STORED("a container holds an object from outside")
+        raise NotSupported.STORED(
+            "it stores a list or object that it did not create in a list, dict or set that changes"
+        )
     if type(x.sample) in (tuple, list, dict):
         return hold(builder, x)
     if not (x.is_scalar or x.is_array or isinstance(x.sample, str | None)):
-        raise NotSupported.STORED(f"a container holds {an(type(x.sample).__name__)}")
+        raise NotSupported.STORED(
+            f"it stores {an(type(x.sample).__name__)} in a list, dict or set that changes"
+        )
     if x.active and not x.is_array and not (isinstance(x.fact, Scalar) and x.fact.classes & FLOATS):
-        raise Unsound.NO_FLOAT("a container holds what depends on an argument, and is no float")
+        raise Unsound.NO_FLOAT(
+            "it stores a differentiated value that is not a float in a list, dict or set that "
+            "changes"
+        )
     if x.is_scalar and may_be_complex(x.fact):
-        raise NotSupported.STORED("a container holds a complex number")
+        raise NotSupported.STORED(
+            "it stores a complex number in a list, dict or set that changes: store an array"
+        )
     builder.note_moved([x])
     return x
 
@@ -183,13 +194,18 @@ def hold_object(builder: Builder, x: Value) -> Value:
     """Have the code make an object where it was made: its attributes are entries from here on."""
     kind, fields = type(x.sample), x.fields or {}
     if is_named(x) or isinstance(x.sample, type | StandIn) or x in builder.making:
-        raise NotSupported.STORED(f"a container holds {an(kind.__name__)}")
+        raise NotSupported.STORED(
+            f"it stores {an(kind.__name__)} in a list, dict or set that changes"
+        )
     home, outer = builder.homes.get(x), builder.out
     elsewhere = home is not outer and x in builder.assigned  # since then
     if home is None or elsewhere or x.moved or x.scope is not builder.loop:
-        raise NotSupported.STORED("a container holds an object that is made elsewhere")
+        raise NotSupported.STORED(
+            "it stores an object in a list, dict or set in another loop than the one that made "
+            "the object"
+        )
     if any(holds(value, x) for value in fields.values()):
-        raise NotSupported.CONTAINER(f"{an(kind.__name__)} is reached from its attributes")
+        raise NotSupported.CONTAINER(f"{an(kind.__name__)} contains itself")
     builder.changing(x)
     builder.out = home
     try:
@@ -232,7 +248,9 @@ def _slot_of_key(key: Value) -> Slot:
 def refuse_inside(xs: list[Value]) -> None:
     """Refuse to give containers to a function of which it is not known what it does with them."""
     if any(leaf.contents is not None for x in xs for leaf in leaves(x)):
-        raise NotSupported.CONTAINER("a container that changes is given to a function")
+        raise NotSupported.CONTAINER(
+            "it passes a list, dict or set that changes to a function that may keep it"
+        )
 
 
 # -- the reverse pass --------------------------------------------------------------------------

@@ -123,7 +123,7 @@ def sorted_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
 def sort_held(builder: Builder, x: Value, kws: Options) -> Value:
     """Write `x.sort(key=..., reverse=...)`."""
     if kws.keys() - {"key", "reverse"}:
-        raise NotSupported.METHOD("it sorts in another way")
+        raise NotSupported.METHOD("it sorts a list with other options than `key` and `reverse`")
     if len(known_items(x) or [None]) == 0:
         return constant(None)
     keys = None
@@ -138,14 +138,16 @@ def array_of_held(builder: Builder, x: Value) -> Value:
     number, depth = _number_in(contents_in(x), [])
     sample = run(np.array, [x.sample], {})
     if sample.ndim < depth or sample.dtype == object:
-        raise NotSupported.LIST_OPERATION("an array is made of a list that is still empty")
+        raise NotSupported.LIST_OPERATION("it makes an array of a list that may be empty")
     fact = ArrayOf(sample.dtype, (UNKNOWN,) * sample.ndim)
     op = builder.write(Result(fact, sample, certain=False), np.array, [x], {})
     op.target.made = True
     if number and builder.follows and can_carry(fact):
         op.target.active = True
         if depth > 2:
-            raise NotSupported.LIST_OPERATION("an array is made of lists of lists of lists")
+            raise NotSupported.LIST_OPERATION(
+                "it makes an array of lists nested more than two deep"
+            )
         rows = None  # they are those of now, whatever is done to the list
         if depth > 1:
             rows = builder.write(Result(Other(list), []), list, [x], {}).target
@@ -165,14 +167,18 @@ def array_of_held(builder: Builder, x: Value) -> Value:
 def _number_in(contents: Contents, seen: list[Contents]) -> tuple[bool, int]:
     """Return whether a gradient passes through what a nest of lists holds, and how deep it is."""
     if contents in seen or contents.kind not in (list, tuple, LongTuple, deque):
-        raise NotSupported.LIST_OPERATION("an array is made of a list of something else")
+        raise NotSupported.LIST_OPERATION(
+            "it makes an array of a list that holds dicts, sets or objects"
+        )
     active, depth = False, 1
     for slot in contents.slots.values():
         if slot.contents is not None:
             inner, below = _number_in(contents_root(slot), [*seen, contents])
             active, depth = active or inner, max(depth, below + 1)
         elif not isinstance(slot.fact, Scalar | ArrayOf):
-            raise NotSupported.LIST_OPERATION("an array is made of a list of something else")
+            raise NotSupported.LIST_OPERATION(
+                "it makes an array of a list of something other than numbers and arrays"
+            )
         active = active or slot.active
     return active, depth
 
@@ -190,7 +196,10 @@ def list_total(builder: Builder, x: Value, start: list[Value]) -> Value:
         return start[0] if start else constant(0)
     slot = slot_in(builder, x)
     if slot.contents is not None or any(not y.is_constant for y in start):
-        raise NotSupported.LIST_OPERATION("it sums a list of something else")
+        raise NotSupported.LIST_OPERATION(
+            "it sums a list of something other than numbers and arrays, or from a start that is "
+            "not a constant"
+        )
     given = constant([slot.sample, slot.sample])
     result = result_of(sum, [given, *start], {})
     if isinstance(slot.fact, Scalar):
@@ -205,7 +214,7 @@ def list_total(builder: Builder, x: Value, start: list[Value]) -> Value:
     if slot.active and builder.follows and can_carry(op.target.fact):
         op.target.active = True
         if may_be_complex(op.target.fact) and not may_be_complex(slot.fact):
-            raise NotSupported.LIST_OPERATION("a sum of real numbers in a list is complex")
+            raise NotSupported.LIST_OPERATION("it sums real numbers of a list to a complex number")
 
         def back(builder: Builder, dy: Value | None) -> list[Contribution]:
             if dy is not None:
@@ -223,7 +232,7 @@ def list_extreme(builder: Builder, f: Any, x: Value) -> Value:
         _lists.refuse_arrays(x)
         return held_item(builder, x, builder.write(ONE_INT, _PLACES[f], [x], {}).target)
     if not isinstance(slot.fact, Scalar):
-        raise NotSupported.LIST_OPERATION("it compares arrays in a list")
+        raise NotSupported.LIST_OPERATION("it takes the largest or smallest of a list of arrays")
     op = taken(builder, slot, f, [x])
     if op.target.active:
         equal = builder.write(SOME_LIST, places_equal, [x, op.target], {})

@@ -77,10 +77,12 @@ def slot_at(builder: Builder, x: Value, index: Value) -> Slot:
     slots = contents.slots
     if contents.kind is tuple:
         if not index.is_constant or type(index.sample) is not int:
-            raise NotSupported.ITEM("it takes an item of a tuple that is not known")
+            raise NotSupported.ITEM(
+                "it takes an item of a tuple at an index that is not a constant"
+            )
         at = index.sample + len(slots) * (index.sample < 0)
         if at not in slots:
-            raise Unsound.RAISES("it takes an item that does not exist")
+            raise Unsound.RAISES("an index of a tuple is out of range")
         return slots[at]
     key: Any = ANY
     if is_held_dict(x):
@@ -124,7 +126,7 @@ def refuse_key(key: Value) -> None:
             for slot in contents_in(key).slots.values()
         )
     if not plain or (isinstance(key.sample, StandIn) and type(key.sample) is not Key):
-        raise Unsound.KEY("a key of a dict is no number or text, and no tuple of those")
+        raise Unsound.KEY("a key of a dict is not a number, text or a tuple of these")
 
 
 def key_of(builder: Builder, x: Value, index: Value) -> Any:
@@ -143,7 +145,7 @@ def key_of(builder: Builder, x: Value, index: Value) -> Any:
 def store_held(builder: Builder, x: Value, index: Value, value: Value) -> None:
     """Write `x[index] = value`."""
     if issubclass(contents_in(x).kind, tuple):
-        raise Unsound.RAISES("it writes to an item of a tuple")
+        raise Unsound.RAISES("it assigns an item of a tuple")
     note_change(builder, x)
     value = kept(builder, value)
     note_item(builder, x, key_of(builder, x, index), value)

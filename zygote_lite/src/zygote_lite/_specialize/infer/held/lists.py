@@ -78,7 +78,9 @@ def note_resized(builder: Builder, x: Value) -> None:
     """Note that a container gets another length: no loop may walk over it."""
     builder.resized.append(contents_in(x))
     if x in builder.walked:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes the length of a list that it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS(
+            "it changes the length of a list while it iterates over it"
+        )
 
 
 def list_append(builder: Builder, x: Value, value: Value, first: bool = False) -> Value:
@@ -226,7 +228,7 @@ def list_sort(
     """Write `x.sort()`: the places of the items in their order, and the items in it."""
     kws = {"reverse": kws["reverse"]} if "reverse" in kws else {}
     if any(not isinstance(k.fact, Scalar) for k in kws.values()):
-        raise NotSupported.METHOD("it sorts in an order that is not known")
+        raise NotSupported.METHOD("it sorts a list with options that are not constants")
     by = x if keys is None else keys
     refuse_arrays(by)
     order = builder.write(SOME_LIST, places_sorted, [by], kws).target
@@ -245,11 +247,15 @@ def refuse_arrays(x: Value) -> None:
         seen.append(contents)
         if contents.is_record:
             if any(getattr(contents.kind, name) is not getattr(object, name) for name in COMPARING):
-                raise NotSupported.LIST_OPERATION("it compares objects in a list")
+                raise NotSupported.LIST_OPERATION(
+                    "it sorts or compares a list of objects: use `key` with a number"
+                )
             continue
         for slot in contents.slots.values():
             if isinstance(slot.fact, ArrayOf):
-                raise NotSupported.LIST_OPERATION("it compares arrays in a list")
+                raise NotSupported.LIST_OPERATION(
+                    "it sorts or compares a list of arrays: use `key` with a number"
+                )
             inner = slot.contents
             if inner is not None and inner not in seen:
                 waiting.append(inner)

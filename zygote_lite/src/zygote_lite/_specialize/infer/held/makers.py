@@ -60,7 +60,9 @@ def add_last(d: Any, found: Any) -> None:
 def _refuse_elements(slots: Any) -> None:
     for slot in slots:
         if slot.active or slot.contents is not None or isinstance(slot.fact, ArrayOf):
-            raise Unsound.KEY("a set holds something other than numbers and text")
+            raise Unsound.KEY(
+                "a set holds something other than numbers and text, or a differentiated number"
+            )
 
 
 def _defaultdict(builder: Builder, xs: list[Value], kws: Options, stem: str) -> Value | None:

@@ -135,7 +135,9 @@ def _asked(f: Any, result: Result) -> Callable[..., Value]:
     def ask(builder: Builder, x: Value, *xs: Value) -> Value:
         found = asks(f, result)(builder, [x, *xs], {})
         if found is None:
-            raise NotSupported.METHOD(f"it calls {f.__name__} with something else")
+            raise NotSupported.METHOD(
+                f"it calls {f.__name__} of a list, dict or set with another type of argument"
+            )
         return found
 
     return ask
@@ -168,7 +170,9 @@ def _get(builder: Builder, x: Value, key: Value, default: Value | None = None) -
     if default is not None and not (default.is_constant and default.sample is None):
         return builder.inline(_dicts.get_or, [x, key, default], {})
     if not key.is_constant or not {key.sample, ANY} & contents_in(x).slots.keys():
-        raise NotSupported.METHOD("it gets what may be `None`")
+        raise NotSupported.METHOD(
+            "it calls `get` of a dict where the key may be missing, and gives no default"
+        )
     builder.demand(has_key, x, key)  # what may be `None` is left to the tape
     return held_item(builder, x, key)
 
@@ -179,7 +183,7 @@ def _view(kind: str) -> Callable[..., Value]:
 
 def _ordered_move(builder: Builder, x: Value, *xs: Value, **kws: Value) -> Value:
     if contents_in(x).kind is not OrderedDict:
-        raise NotSupported.METHOD("it moves a key of what is no ordered dict")
+        raise NotSupported.METHOD("it calls `move_to_end` of a dict that is not an OrderedDict")
     _lists.note_resized(builder, x)
     refuse_key(xs[0])
     op = builder.write(NO_RESULT, OrderedDict.move_to_end, [x, *xs], kws)

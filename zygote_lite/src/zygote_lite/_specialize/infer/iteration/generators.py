@@ -50,10 +50,10 @@ def new_generator(
     """
     lowered = lowered_code(code, globals_, steps=steps)
     if builder.handlers and lowered.caught:
-        raise NotSupported.STATEMENT("a generator catches errors")
+        raise NotSupported.STATEMENT("a generator has a `try`, and its caller has one, too")
     builder.inputs.caught |= lowered.caught
     if not all(is_cell(env.get(name)) for name in lowered.nonlocals):
-        raise NotSupported.STATEMENT("it assigns variables of an enclosing function")
+        raise NotSupported.STATEMENT("a generator assigns `nonlocal` variables")
     start = constant(Waiting([Rest(lowered.body, 0)], is_new=True))
     env = with_cells(builder, lowered.cells, env)
     return new_iterator(builder, Generator(code, globals_, steps), {**env, STATE: start})
@@ -64,7 +64,9 @@ def variables_of(x: Value) -> Env:
     found = dict(x.fields or {})
     state = found.pop(STATE)
     if state is LOST or LOST in found.values():
-        raise NotSupported.DEPENDS_ON_PATH("what is left of a generator depends on the path")
+        raise NotSupported.DEPENDS_ON_PATH(
+            "how far a generator has run is different after two branches"
+        )
     return found
 
 
@@ -119,13 +121,11 @@ def advance(builder: Builder, it: Value, sent: Value | None = None) -> Value | N
     env = variables_of(it)
     waiting = (it.fields or {})[STATE].sample
     if waiting.is_new and sent is not None and not (sent.is_constant and sent.sample is None):
-        raise Unsound.RAISES("something is sent to a generator that has not begun").always(
-            TypeError
-        )
+        raise Unsound.RAISES("it sends a value to a generator that has not begun").always(TypeError)
     steps = it.sample.steps
     lowered = lowered_code(it.sample.code, it.sample.globals, steps=steps)
     if len(builder.frames) > MOST_DEEP:
-        raise NotSupported.RECURSION("generators take from generators, very deep")
+        raise NotSupported.RECURSION("generators take from generators, nested very deep")
     it.fields = {STATE: LOST}
     context, origin = builder.context, builder.origin
     builder.frames.append(frame_of(it, lowered, env))
@@ -155,7 +155,7 @@ def refuse_unfinished(builder: Builder) -> None:
     """Refuse generators that are given up where a `finally` waits, which Python may run later."""
     for it in builder.inputs.unfinished:
         if not is_over(it):
-            raise NotSupported.STATEMENT("a generator is given up inside a `try`")
+            raise NotSupported.STATEMENT("a generator is not run to its end inside a `try`")
 
 
 class _Run:
@@ -189,7 +189,7 @@ class _Run:
             self.turn(top)
         elif isinstance(top, Turns):
             if top.count == MOST_UNROLLED:
-                raise NotSupported.TOO_LONG("a loop in a generator has many iterations")
+                raise NotSupported.TOO_LONG("a loop in a generator has too many iterations")
             self.stack[-1:] = [Turns(top.s, top.count + 1), Rest(top.s.body, 0)]
         elif top.at == len(top.body):
             self.stack.pop()
@@ -232,7 +232,7 @@ class _Run:
         elif not _is_gone_into(s):
             done = builder.statements([s], [self.after()], dict(self.env))
             if done is None:
-                raise Unsound.RAISES("a generator always raises")
+                raise Unsound.RAISES("a generator always raises an error")
             self.env = done
         elif isinstance(s, Attempt):
             self.attempt(s)
@@ -241,7 +241,10 @@ class _Run:
             if test.is_object:
                 test = builder.apply(bool, [test])
             if not test.is_constant and test.items is None:
-                raise NotSupported.DEPENDS_ON_PATH("whether a generator yields depends on a number")
+                raise NotSupported.DEPENDS_ON_PATH(
+                    "whether a generator yields depends on a number: iterate over it with a plain "
+                    "`for`"
+                )
             self.stack.append(Rest(s.body if test.sample else s.orelse, 0))
         elif isinstance(s, Walk):
             name = f"@walk{len(self.stack)}"

@@ -140,7 +140,9 @@ def place_of_next(it: Value) -> int:
     """Return the place of the next element of a sequence."""
     state = (it.fields or {})[STATE]
     if state is LOST or not state.is_constant:
-        raise NotSupported.DEPENDS_ON_PATH("what is left of an iterator depends on the path")
+        raise NotSupported.DEPENDS_ON_PATH(
+            "how far an iterator has run is different after two branches"
+        )
     return int(state.sample)
 
 
@@ -152,7 +154,9 @@ def is_over(it: Value) -> bool:
 def refuse_changed(it: Value) -> None:
     """Refuse to go on with what was changed behind the back of an iterator."""
     if any(items_held(x) != [*before] for x, before in it.sample.stays):
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list or a dict that an iterator is over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS(
+            "it changes a list or a dict while an iterator is over it"
+        )
 
 
 def end(it: Value) -> None:
@@ -219,9 +223,9 @@ def next_item(it: Value) -> Value | None:
     at = place_of_next(it)
     found = _now(it, at)
     if it.sample.size is not None and len(found) != it.sample.size:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it adds entries to a dict that it walks over").always(
-            RuntimeError
-        )
+        raise Unsound.CHANGES_WHAT_IT_WALKS(
+            "it adds entries to a dict while it iterates over it"
+        ).always(RuntimeError)
     if not 0 <= at < len(found):
         end(it)
         return None
@@ -245,7 +249,7 @@ def _now(it: Value, at: int = 0) -> list[Value]:
         }
         found = by_view.get(it.sample.view, [key for key, _ in pairs])
     if found is None:
-        raise NotSupported.UNKNOWN_LENGTH("an iterator is over something of unknown length")
+        raise NotSupported.UNKNOWN_LENGTH("an iterator is over something whose length is not fixed")
     return found
 
 

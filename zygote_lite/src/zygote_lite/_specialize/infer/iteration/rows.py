@@ -90,7 +90,9 @@ def item_of_rows(builder: Builder, x: Value, index: Value) -> Value:
         columns = [c if c.is_constant else _some_of(builder, c, index) for c in rows.columns]
         return constant(RowsOfData(rows.form, columns))
     if not isinstance(index.fact, Scalar) or not isinstance(index.sample, int):
-        raise NotSupported.LIST_OPERATION("it indexes rows by something other than an integer")
+        raise NotSupported.LIST_OPERATION(
+            "it indexes rows of data by something other than an integer"
+        )
     return _row(builder, rows.form, iter(rows.columns), index)
 
 
@@ -124,4 +126,6 @@ def refuse_changed_rows(builder: Builder) -> None:
     """Refuse code that changes what it is given, where rows of data may be part of that."""
     inputs = builder.inputs
     if inputs.mutable_rows and (builder.copies or inputs.changing or inputs.assigned):
-        raise Unsound.SHARED_WRITE("it changes what it is given, which rows of data may hold")
+        raise Unsound.SHARED_WRITE(
+            "it changes an argument that rows of data may hold: change a copy"
+        )

@@ -115,7 +115,7 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         return constant(False)
     if hasattr(f, "__code__") or (isinstance(f, type) and is_written_in_python(f)):
         return None
-    raise Unsound.ITERATOR(f"an iterator is given to {getattr(f, '__name__', f)}")
+    raise Unsound.ITERATOR(f"it passes an iterator to {getattr(f, '__name__', f)}: pass a list")
 
 
 def _sortable(builder: Builder, x: Value) -> Value:
@@ -155,7 +155,7 @@ def _constants(x: Any) -> Value:
 def _order_of_keys(builder: Builder, keys: Value, reverse: Value) -> Value:
     """Return the order of keys: where they are not known, the code finds it when it runs."""
     if not reverse.is_constant:
-        raise NotSupported.LIST_OPERATION("whether it sorts backwards is not known")
+        raise NotSupported.LIST_OPERATION("it sorts with a `reverse` that is not a constant")
     if isinstance(keys.fact, ListOf):
         if not isinstance(keys.fact.item, Scalar):
             raise NotSupported.LIST_OPERATION("it sorts by something other than numbers")
@@ -167,7 +167,7 @@ def _order_of_keys(builder: Builder, keys: Value, reverse: Value) -> Value:
         x.is_constant and type(x.sample) in (int, float, str, bool) for x in items
     ):
         builder.inputs.lists = True
-        raise NotSupported.LIST_OPERATION("it sorts items by keys that are not known")
+        raise NotSupported.LIST_OPERATION("it sorts by keys that are known only as it runs")
     return _constants(run(order_of, [[x.sample for x in items], reverse.sample], {}))
 
 
@@ -235,7 +235,7 @@ def _taken_one_by_one(builder: Builder, it: Value) -> Value:
     while (item := builder.advance(it)) is not None:
         items.append(item)
         if len(items) > _MOST_TAKEN:
-            raise NotSupported.TOO_LONG("an iterator gives many elements")
+            raise NotSupported.TOO_LONG("it takes many elements of an iterator one by one")
     return builder.build("list", items)
 
 
@@ -257,7 +257,7 @@ def method_of_iterator(
         return item
     if name == "close" and runs:
         if it in builder.inputs.unfinished:
-            raise NotSupported.METHOD("it closes a generator that waits inside a `try`")
+            raise NotSupported.METHOD("it closes a generator that stands inside a `try`")
         end(it)
         return constant(None)
     raise NotSupported.METHOD(f"it calls the method {name} of an iterator")

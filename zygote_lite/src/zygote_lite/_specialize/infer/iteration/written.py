@@ -57,10 +57,12 @@ def written_into(
     lowered = lowered_code(kind.code, kind.globals, may_be_left=bool(s.left), steps=kind.steps)
     if len(builder.running) + len(builder.frames) > MOST_DEEP:
         raise NotSupported.RECURSION(
-            f"{kind.code.co_name} walks over itself, or generators go deep"
+            f"{kind.code.co_name} iterates over itself, or generators are nested very deep"
         )
     if lowered.finishes and s.left:  # Python may run the `finally` later
-        raise NotSupported.STATEMENT("a loop that may be left walks over a generator with a `try`")
+        raise NotSupported.STATEMENT(
+            "a loop with `break` or `return` iterates over a generator that has a `try`"
+        )
     builder.generators += 1
     names = _names_elsewhere(lowered, own, kind, builder.generators) | {IS_LEFT: s.left}
     frame = frame_of(x, lowered, own)

@@ -25,9 +25,9 @@ def parts_of_array(builder: Builder, x: Value, count: int | None = None) -> list
     """Write what takes an array apart along its first axis; `count` parts, if that is known."""
     length = len(x.sample)
     if count is not None and length != count:
-        raise Unsound.RAISES(f"{count} values are unpacked, and there are {length}")
+        raise Unsound.RAISES(f"it unpacks {length} values into {count} variables")
     if length > _MOST_PARTS and count is None:
-        raise NotSupported.TOO_LONG(f"an array of {length} entries is taken apart")
+        raise NotSupported.TOO_LONG(f"it unpacks an array of {length} entries")
     _settle_length(builder, x, length)
     whole, row = _row_of(builder, x)
     if whole is not None:  # an entry of a row is one of the whole array
@@ -68,7 +68,9 @@ def settled_length(builder: Builder, n: Value) -> Value:
     if n.is_constant:
         return n
     if n.lengths is None:
-        raise NotSupported.UNKNOWN_LENGTH("it walks over a range whose length is not known")
+        raise NotSupported.UNKNOWN_LENGTH(
+            "it iterates over a range whose length is known only as it runs"
+        )
     made = builder.definitions[n]
     x, *index = made.arguments
     root = shape_root(x)
@@ -127,7 +129,7 @@ def joined_by_index(builder: Builder, by: Value, index: Value) -> Value:
     if by.sample is _COLUMNS and max(axes, default=0) <= _OF_TABLE:
         return builder.apply(np.column_stack, [structure(tuple, parts)])
     if by.sample is not _ROWS or len(axes - {0}) > 1 or (0 in axes and max(axes) > 1):
-        raise NotSupported.ITEM("`np.r_` or `np.c_` is given arrays of different numbers of axes")
+        raise NotSupported.ITEM("`np.r_` or `np.c_` gets arrays of different numbers of dimensions")
     return builder.apply(np.hstack if 0 in axes else np.concatenate, [structure(tuple, parts)])
 
 
@@ -148,7 +150,7 @@ def _part_to_join(builder: Builder, x: Value) -> Value:
         return x
     if isinstance(x.fact, Scalar) and x.fact.classes <= {float, np.float64, *INTS, *TRUTHS}:
         return x
-    raise NotSupported.ITEM("`np.r_` or `np.c_` is given something other than vectors and numbers")
+    raise NotSupported.ITEM("`np.r_` or `np.c_` gets something other than vectors and numbers")
 
 
 def _end_of_range(x: Value, name: str) -> Value:
@@ -159,5 +161,7 @@ def _end_of_range(x: Value, name: str) -> Value:
     if found.sample is None and name != "stop":
         return constant(int(name == "step"))
     if found.active or not (found.is_scalar and (found.is_constant or name != "step")):
-        raise NotSupported.ITEM("`np.r_` is given a slice of something that is not known")
+        raise NotSupported.ITEM(
+            "`np.r_` gets a slice whose step is not a constant, or whose ends are differentiated"
+        )
     return found

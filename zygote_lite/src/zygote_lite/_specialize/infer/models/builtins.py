@@ -77,7 +77,7 @@ def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
         parts = [builder.apply(operator.getitem, [checked, constant(i)])
                  for i in range(count.sample)]  # fmt: skip
         return structure(tuple, parts)
-    raise NotSupported.UNKNOWN_LENGTH("something of unknown length is unpacked")
+    raise NotSupported.UNKNOWN_LENGTH("it unpacks something whose length is not fixed")
 
 
 _MOST_REPEATED = 64
@@ -108,7 +108,9 @@ def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
         return None
     is_count = isinstance(count.fact, Scalar) and count.fact.classes <= INTS | TRUTHS
     if x.items is None or not is_count:
-        raise NotSupported.LIST_OPERATION("it repeats a list of any length, or not a whole number")
+        raise NotSupported.LIST_OPERATION(
+            "it repeats a list whose length is not fixed, or not a whole number of times"
+        )
     if builder.uniform:
         return _lists.repeated(builder, x, count)
     if builder.held:
@@ -120,7 +122,9 @@ def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
         )
     builder.inputs.lists = True
     if not count.is_constant or len(x.items) * count.sample > _MOST_REPEATED:
-        raise NotSupported.UNKNOWN_LENGTH("a list is repeated how often is not known")
+        raise NotSupported.UNKNOWN_LENGTH(
+            "it repeats a list very often, or a number of times that is not a constant"
+        )
     made = structure(list, x.items * count.sample)  # one that is written is no structure
     if builder.guesses:
         builder.settle_home(made)
@@ -165,7 +169,9 @@ def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
 def _joined_sequences(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
     parts = [parts_of_array(builder, x) if x.is_array else known_items(x) for x in xs]
     if any(part is None for part in parts):
-        raise NotSupported.UNKNOWN_LENGTH("it makes a structure of something of unknown length")
+        raise NotSupported.UNKNOWN_LENGTH(
+            "it makes a tuple or list of something whose length is not fixed"
+        )
     made = structure(kind, [item for part in parts for item in part or ()])
     if kind is list:
         builder.settle_home(made)
@@ -179,7 +185,7 @@ def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:
     if kind == "reversed" and not xs[0].contents:
         return None
     if any(x.is_scalar for x in xs):
-        raise Unsound.RAISES(f"{kind} is given a number")
+        raise Unsound.RAISES(f"{kind} gets a number")
     value = constant(Several(kind, xs))
     builder.iterators[value] = [y for x in xs for y in builder.iterators.get(x, [x])]
     return value
@@ -187,7 +193,9 @@ def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:
 
 def _join_dict(builder: Builder, xs: list[Value]) -> Value | None:
     if not all(map(_dicts.is_dict, xs)):
-        raise NotSupported.UNKNOWN_LENGTH("a dict is made with `**` of something unknown")
+        raise NotSupported.UNKNOWN_LENGTH(
+            "it makes a dict with `**` of something whose keys are not fixed"
+        )
     return _dicts.made(builder, xs, {})
 
 
@@ -207,7 +215,7 @@ def _folded_text(f: Callable[..., str], builder: Builder, xs: list[Value]) -> Va
     texts = all(isinstance(part.sample, str | Message) for part in xs)
     texts = texts or (f is _intrinsics.format_value and isinstance(x.sample, Error))
     if not texts and not (f is _intrinsics.format_value and _is_formatted(x, rest[-1])):
-        raise NotSupported.TEXT("a text is made of something that is not known")
+        raise NotSupported.TEXT("it makes text of a value that is known only as it runs")
     return message(builder, f, xs)
 
 

@@ -38,17 +38,19 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
         return _kept(builder, f, xs, kws)
     inner = f.sample.__wrapped__
     if not isinstance(inner, types.FunctionType):
-        raise NotSupported.METHOD("what is under `lru_cache` is no Python function")
+        raise NotSupported.METHOD("the function under `lru_cache` is not a Python function")
     if not _reads_constants(inner, set()):
-        raise Unsound.MAY_CHANGE("what a function under `lru_cache` reads may change between calls")
+        raise Unsound.MAY_CHANGE("the function under `lru_cache` reads a global that may change")
     kinds = tuple(map(_type_of_key, given))
     if builder.inputs.cached.setdefault(f.sample, kinds) != kinds:
-        raise Unsound.KEY("numbers of several types are equal keys of `lru_cache`")
+        raise Unsound.KEY("it calls a function under `lru_cache` with numbers of several types")
     builder.inputs.guard(str(f.where), f.sample)
     builder.inputs.guard(f"{f.where}.__wrapped__", inner)
     found = builder.apply(inner, xs, kws)
     if not (found.is_scalar or (found.is_constant and is_plain_key(found.sample))):
-        raise Unsound.IDENTITY("what `lru_cache` keeps is one object for all calls")
+        raise Unsound.IDENTITY(
+            "a function under `lru_cache` returns something other than a number or text"
+        )
     return found
 
 
@@ -56,7 +58,9 @@ def made_cache(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     """Return what `lru_cache` makes of a function inside; `None` for a call of another function."""
     if isinstance(f, CacheMaker):
         if len(xs) != 1 or kws or not isinstance(xs[0].sample, Local):
-            raise NotSupported.METHOD("what is under `lru_cache` is no Python function")
+            raise NotSupported.METHOD(
+                "it uses `lru_cache` other than as a decorator of a nested function"
+            )
         call = builder.inline(_with_memory, [xs[0], constant(f.size)], {})
         return constant(LocalCache(xs[0].sample.code, call))
     if f not in (functools.lru_cache, functools.cache):
@@ -66,14 +70,16 @@ def made_cache(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     is_applied = bool(xs) and isinstance(xs[0].sample, Local)
     is_known = is_applied or (f is functools.lru_cache and options.keys() <= {"maxsize", "typed"})
     if not (builder.held and is_known):
-        raise NotSupported.CONTAINER("it makes a cache")
+        raise NotSupported.CONTAINER(
+            "it uses `lru_cache` on a nested function with options that are not constants"
+        )
     if is_applied:
         return made_cache(builder, CacheMaker(usual), xs, kws)
     if not all(x.is_constant and type(x.sample) in (int, bool, NoneType) for x in options.values()):
-        raise NotSupported.CONTAINER("it makes a cache of a size that is not known")
+        raise NotSupported.CONTAINER("it uses `lru_cache` with a size that is not a constant")
     size = options["maxsize"].sample if "maxsize" in options else usual
     if size is not None and size < 1:
-        raise NotSupported.CONTAINER("it makes a cache that keeps nothing")
+        raise NotSupported.CONTAINER("it uses `lru_cache` with a size of 0")
     return constant(CacheMaker(size))
 
 
@@ -96,7 +102,9 @@ def called_cache(builder: Builder, f: LocalCache, xs: list[Value], kws: dict[str
     """Return what a function inside gives that is under `lru_cache`."""
     kinds = tuple(map(_type_of_key, xs))
     if kws or builder.inputs.cached.setdefault(f.code, kinds) != kinds:
-        raise Unsound.KEY("numbers of several types are equal keys of `lru_cache`")
+        raise Unsound.KEY(
+            "it calls a function under `lru_cache` with keywords, or with numbers of several types"
+        )
     return builder.call(f.function, xs, {})
 
 
@@ -132,7 +140,9 @@ def _type_of_key(x: Value) -> Any:
     if isinstance(x.fact, Scalar) and len(x.fact.classes) == 1:
         return x.fact.classes
     if not is_inert(x):
-        raise Unsound.KEY("a key of `lru_cache` is no number or text")
+        raise Unsound.KEY(
+            "it calls a function under `lru_cache` with something other than numbers and text"
+        )
     return type(x.sample) if isinstance(x.sample, int | float) else None  # one of numbers
 
 
@@ -170,9 +180,11 @@ def made_partial(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
     if f is not functools.partial:
         return None
     if not xs or not (xs[0].is_object or (xs[0].is_constant and _is_callable(xs[0].sample))):
-        raise NotSupported.UNKNOWN_CALLEE("it makes a partial of something that is not known")
+        raise NotSupported.UNKNOWN_CALLEE(
+            "it makes a partial of a function that is known only as it runs"
+        )
     if any(x in builder.iterators for x in (*xs, *kws.values())):
-        raise Unsound.ITERATOR("an iterator is given to partial")
+        raise Unsound.ITERATOR("it passes an iterator to partial: pass a list")
     return constant(Partial(xs[0], xs[1:], kws))
 
 

@@ -68,7 +68,7 @@ def defined_in(base: type, name: str) -> Any:
     x = made.fields[name]
     if x is LOST:
         raise NotSupported.DEPENDS_ON_PATH(
-            f"the attribute {name} of the class {base.__name__} depends on the path"
+            f"the attribute {name} of the class {base.__name__} is different after two branches"
         )
     return x.sample if isinstance(x.sample, (*FUNCTIONS, Descriptor)) else x
 
@@ -166,7 +166,9 @@ def method_of(inputs: Inputs, kind: type, name: str) -> Any:
     if found is ABSENT or found is getattr(object, name, ABSENT):
         return None
     if not isinstance(found, FUNCTIONS):
-        raise NotSupported.METHOD(f"the method {name} of {an(kind.__name__)} is no Python function")
+        raise NotSupported.METHOD(
+            f"the method {name} of {an(kind.__name__)} is not a Python function"
+        )
     settle(inputs, kind)
     keep(inputs, kind, name, found)
     return found
@@ -197,7 +199,7 @@ def bound_to(builder: Builder, x: Value, kind: type, name: str, found: Any) -> V
         function = found.__func__
         if not isinstance(function, types.FunctionType):
             raise NotSupported.METHOD(
-                f"the method {name} of {an(kind.__name__)} is of another kind"
+                f"the method {name} of {an(kind.__name__)} is not a plain, class or static method"
             )
         if isinstance(found, staticmethod):
             keep(inputs, kind, name, function)

@@ -52,7 +52,7 @@ def call_inside(builder: Builder, f: Any, xs: list[Value], kws: Kws) -> Value | 
     if verb is not None:
         return of_verb(builder, verb, xs, kws)
     if getattr(f, "__dict__", {}).get("__differentiates__", (None,))[0] is f:
-        raise NotSupported.SECOND_ORDER(f"`{name_of(f)}` is called")
+        raise NotSupported.SECOND_ORDER(f"it calls `{name_of(f)}`")
     return None
 
 
@@ -63,14 +63,18 @@ def of_verb(builder: Builder, verb: Verb, xs: list[Value], kws: Kws) -> Value:
     f, *given = xs
     if verb in MAKERS:
         if len(given) > 1 or not kws.keys() <= {"argnums"} or (given and kws):
-            raise NotSupported.SECOND_ORDER(f"`{verb.value}` is given options inside")
+            raise NotSupported.SECOND_ORDER(
+                f"a nested `{verb.value}` gets options other than `argnums`"
+            )
         return constant(DerivativeInside(verb, f, _numbers([*given, *kws.values()])))
     if verb == Verb.GRADIENT and not kws:
         adjoint = _adjoint_of(builder, f, given, {}, [*range(len(given))])
         return structure(tuple, _as_it_comes(builder, given, adjoint, constant(1.0)))
     if verb in (Verb.PULLBACK, Verb.VJP) and not kws:
         return _pullback(builder, f, given, verb)
-    raise NotSupported.SECOND_ORDER(f"`{verb.value}` is given arguments by name")
+    raise NotSupported.SECOND_ORDER(
+        f"a nested `{verb.value}` gets its arguments by name: give them by position"
+    )
 
 
 def _numbers(given: list[Value]) -> Any:
@@ -79,7 +83,7 @@ def _numbers(given: list[Value]) -> Any:
         return 0
     (x,) = given
     if any(not part.is_constant for part in leaves(x)):
-        raise NotSupported.ARGNUMS("`argnums` is not known")
+        raise NotSupported.ARGNUMS("`argnums` of a nested gradient is not a constant")
     if x.items is not None:
         return type(x.sample)([part.sample for part in x.items])
     return x.sample
@@ -93,14 +97,22 @@ def call_derivative(builder: Builder, d: DerivativeInside, xs: list[Value], kws:
     given = xs[:-1] if d.verb == Verb.HVP else xs
     try:
         numbers = argument_numbers(d.f.sample, d.argnums, len(given), kws)
-    except TypeError as error:
-        raise Unsound.RAISES(str(error)) from None
+    except TypeError:
+        raise Unsound.RAISES(
+            "a nested gradient does not get the argument that it is taken of by position"
+        ) from None
     if any(n >= len(given) for n in numbers):
-        raise NotSupported.ARGNUMS("an argument that is given by keyword is differentiated")
+        raise NotSupported.ARGNUMS(
+            "a nested gradient is taken of an argument that is given by keyword: give it by "
+            "position"
+        )
     if len({*numbers}) < len(numbers):
-        raise NotSupported.ARGNUMS("an argument is named twice")
+        raise NotSupported.ARGNUMS("`argnums` of a nested gradient names an argument twice")
     if d.verb in (Verb.HVP, Verb.JACOBIAN) and not is_single(d.argnums):
-        raise NotSupported.SECOND_ORDER(f"`{d.verb.value}` inside is by several arguments")
+        raise NotSupported.SECOND_ORDER(
+            f"a nested `{d.verb.value}` is taken with respect to several arguments: take one at a "
+            "time"
+        )
     if d.verb == Verb.HVP:
         return _hessian_product(builder, d, xs, kws, numbers[0])
     if d.verb == Verb.JACOBIAN:
@@ -110,7 +122,7 @@ def call_derivative(builder: Builder, d: DerivativeInside, xs: list[Value], kws:
     pairs = zip(numbers, parts, strict=True)
     found = [_in_form(builder, xs[i], part, zeros=True) for i, part in pairs]
     if any(d.is_constant and d.sample is None for d in found):
-        raise Unsound.RAISES("what is differentiated inside cannot have a gradient")
+        raise Unsound.RAISES("a nested gradient is taken of an argument that cannot have one")
     answer = found[0] if is_single(d.argnums) else structure(tuple, found)
     return structure(tuple, [adjoint.value, answer]) if d.verb == Verb.VALUE_AND_GRAD else answer
 
@@ -120,9 +132,11 @@ def _adjoint_of(
     as_pullback: bool = False,
 ) -> Adjoint:  # fmt: skip
     if builder.protected or builder.plain or builder.reverse:
-        raise NotSupported.SECOND_ORDER("a gradient is taken inside")
+        raise NotSupported.SECOND_ORDER(
+            "it takes a nested gradient in a rule, or in a block that catches exceptions"
+        )
     if builder.differentiate is None:
-        raise NotSupported.SECOND_ORDER("a gradient is taken inside a function that calls itself")
+        raise NotSupported.SECOND_ORDER("a function that calls itself takes a nested gradient")
     made: Adjoint = builder.differentiate(builder, f, xs, kws, numbers, as_pullback=as_pullback)
     return made
 
@@ -179,7 +193,9 @@ def _as_it_comes(
 ) -> list[Value]:  # fmt: skip
     """Return the gradients of all arguments, where it is known which are `None`."""
     if adjoint.has_paths:
-        raise Unsound.IDENTITY("a gradient may be `None` or a zero, as a branch or a loop decides")
+        raise Unsound.IDENTITY(
+            "a nested gradient is `None` or a number, depending on a branch or a loop"
+        )
     pairs = zip(xs, adjoint.cotangents(dy), strict=True)
     return [_in_form(builder, x, d) for x, d in pairs]
 
@@ -188,7 +204,9 @@ def _zero(builder: Builder, x: Value) -> Value:
     """Return the zero of the kind of a number or an array; what has no gradient has no zero."""
     if isinstance(x.fact, ArrayOf):
         if x.fact.dtype.kind != "f":
-            raise Unsound.NO_FLOAT("it needs the gradient of an array of integers")
+            raise Unsound.NO_FLOAT(
+                "it needs the gradient of an array of integers: make it an array of floats"
+            )
         return builder.apply(np.zeros_like, [x])
     if isinstance(x.fact, Scalar) and not isinstance(x.sample, bool | np.bool_):
         kind = type(x.sample) if type(x.sample) in FLOATS else float
@@ -203,7 +221,7 @@ def _pullback(builder: Builder, f: Value, xs: list[Value], verb: Verb) -> Value:
     """Write `pullback(f, *xs)`, or `vjp(f, *xs)`."""
     adjoint = _adjoint_of(builder, f, xs, {}, [*range(len(xs))], as_pullback=True)
     if adjoint.may_change or any(x.may_be_written for x in leaves(adjoint.value)):
-        raise Unsound.SHARED_WRITE("arrays may be written to before the pullback is called")
+        raise Unsound.SHARED_WRITE("arrays may be written to before a nested pullback is called")
 
     def back(dy: Value) -> Value:
         fitted = _fitted(builder, dy, adjoint)
@@ -233,7 +251,9 @@ def _fitted(builder: Builder, dy: Value, adjoint: Adjoint) -> Value:
 def _fitted_part(builder: Builder, dy: Value, like: Value, y: Value) -> Value:
     if like.items is not None:
         if dy.items is None or type(dy.sample) is not tuple or len(dy.items) != len(like.items):
-            raise Unsound.COTANGENT_TYPE("a cotangent has another form than its value")
+            raise Unsound.COTANGENT_TYPE(
+                "a nested pullback gets a cotangent that is not a tuple of the length of the value"
+            )
         parts = zip(dy.items, like.items, y.items or [], strict=True)
         return structure(tuple, [_fitted_part(builder, *part) for part in parts])
     if like.is_constant:  # no gradient passes there
@@ -244,7 +264,9 @@ def _fitted_part(builder: Builder, dy: Value, like: Value, y: Value) -> Value:
         return dy
     arrays = isinstance(dy.fact, ArrayOf) and isinstance(like.fact, ArrayOf)
     if not arrays or dy.fact.dtype != like.fact.dtype or dy.sample.ndim != like.sample.ndim:  # type: ignore[union-attr]
-        raise Unsound.COTANGENT_TYPE("a cotangent is of another type than its value")
+        raise Unsound.COTANGENT_TYPE(
+            "a nested pullback gets a cotangent of another type than the value"
+        )
     if shape_root(dy) is not shape_root(y):
         builder.demand(same_shape, dy, y)
     return dy
@@ -266,7 +288,9 @@ def _jacobian(builder: Builder, f: Value, xs: list[Value], kws: Kws, number: int
     adjoint = _adjoint_of(builder, f, xs, kws, [number], as_pullback=True)
     x, y = xs[number], adjoint.value
     if any(_dtype_of(part) != _DOUBLE for part in (x, y)) or not (x.is_array or y.is_array):
-        raise NotSupported.SECOND_ORDER("a Jacobian inside of something other than float64")
+        raise NotSupported.SECOND_ORDER(
+            "a nested Jacobian is taken of something other than float64 arrays"
+        )
 
     def back(dy: Value) -> Value:
         (found,) = adjoint.cotangents(_fitted(builder, dy, adjoint))

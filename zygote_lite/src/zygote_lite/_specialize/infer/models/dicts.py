@@ -42,7 +42,7 @@ def known_key(key: Value) -> Any:
     Raises `NotSpecializable` where it is not known, or may be compared in its own way.
     """
     if not (key.is_constant and is_plain_key(key.sample)):
-        raise Unsound.KEY("a key of a dict is computed, or is not text or a number")
+        raise Unsound.KEY("a key of a dict is not a constant text or number")
     return key.sample
 
 
@@ -55,7 +55,7 @@ def item_of_dict(x: Value, key: Value) -> Value:
     """Return `x[key]`."""
     found = entries_of_dict(x).get(known_key(key))
     if found is None:
-        raise Unsound.RAISES("it looks up a key that does not exist").always(KeyError)
+        raise Unsound.RAISES("a dict does not have the key").always(KeyError)
     return found
 
 
@@ -67,16 +67,18 @@ def store_in_dict(builder: Builder, x: Value, key: Value, value: Value) -> None:
 def _change_entries(builder: Builder, x: Value, entries: dict[Any, Value]) -> None:
     """Give a dict other entries."""
     if x in builder.walked:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to a dict that it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS(
+            "it assigns an entry of a dict while it iterates over it"
+        )
     if builder.homes.get(x) is not builder.out:
-        raise Unsound.WRITES_ELSEWHERE("it writes to a dict that it has not made in the same block")
+        raise Unsound.WRITES_ELSEWHERE(
+            "it assigns an entry of a dict in a branch or a loop, and made the dict before that"
+        )
     for value in entries.values():
         if value in builder.iterators:
-            raise Unsound.ITERATOR(
-                "it makes a dict of iterators, which can be walked over only once"
-            )
+            raise Unsound.ITERATOR("it puts an iterator into a dict: make a list of it first")
         if holds(value, x, objects=False):
-            raise NotSupported.CONTAINER("a dict is reached from its own entries")
+            raise NotSupported.CONTAINER("a dict contains itself")
     builder.changing(x)
     changed = mapping(entries)
     x.items, x.active, x.is_constant = changed.items, changed.active, False
@@ -107,7 +109,9 @@ def _of_pairs(x: Value) -> dict[Any, Value]:
     rows = known_items(x)
     pairs = [None] if rows is None else [known_items(row) for row in rows]
     if any(pair is None or len(pair) != 2 for pair in pairs):
-        raise NotSupported.UNKNOWN_LENGTH("it makes a dict of something unknown")
+        raise NotSupported.UNKNOWN_LENGTH(
+            "it makes a dict of pairs whose number or keys are not fixed"
+        )
     return {known_key(pair[0]): pair[1] for pair in pairs if pair is not None}
 
 

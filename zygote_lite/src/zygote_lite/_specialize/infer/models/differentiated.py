@@ -35,12 +35,14 @@ def differentiated_object(builder: Builder, x: Any, expression: str) -> Value:
     """Return an object that is differentiated, and demand that it is one of its class."""
     inputs = builder.inputs
     if builder.compiled:
-        raise NotSupported.COMPILED_VALUE(f"{an(type(x).__name__)} is differentiated")
+        raise NotSupported.COMPILED_VALUE(
+            f"an argument is {an(type(x).__name__)}: pass numbers and arrays to compiled code"
+        )
     if kind_of(x) != OBJECT or slot_names(type(x)):
-        raise NotSupported.ARGUMENT_TYPE(f"{an(type(x).__name__)} is differentiated")
+        raise NotSupported.ARGUMENT_TYPE(f"it differentiates {an(type(x).__name__)}")
     fields = vars(x)
     if not all(type(name) is str and name.isidentifier() for name in fields):
-        raise NotSupported.KEYS("an object has attributes that have no names")
+        raise NotSupported.KEYS("an object has attributes whose names are not identifiers")
     value = Value(Other(type(x)), x)
     value.where = inputs.holder(type(x), expression)
     settle(inputs, type(x))
@@ -66,7 +68,7 @@ def _part(builder: Builder, x: Any, expression: str, stem: str) -> Value:
         return builder.read(x, expression, stem)
     inputs.taken += 1
     if inputs.taken > _MOST_ATTRIBUTES:
-        raise NotSupported.TOO_LONG("what is differentiated has many attributes and items")
+        raise NotSupported.TOO_LONG("a differentiated object has too many attributes and items")
     fact = fact_of(x)
     if not isinstance(fact, Other):
         value = Value(fact, x, builder.name(stem))
@@ -105,7 +107,9 @@ def fields_of_named(builder: Builder, x: Any, expression: str, stem: str, *, act
     """Return a named tuple that is given."""
     kind = type(x)
     if builder.compiled:
-        raise NotSupported.COMPILED_VALUE(f"{an(kind.__name__)} is given")
+        raise NotSupported.COMPILED_VALUE(
+            f"an argument is {an(kind.__name__)}: pass numbers and arrays to compiled code"
+        )
     held = builder.inputs.holder(kind, expression)
     builder.inputs.guard(f"{settle(builder.inputs, kind)}.__new__", kind.__new__)
     fields = []

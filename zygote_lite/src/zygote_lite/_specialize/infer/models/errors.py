@@ -29,7 +29,9 @@ def is_kind(f: Any) -> bool:
 def made_error(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
     """Return a new exception."""
     if kws:
-        raise NotSupported.CONTAINER("an exception is made with keywords")
+        raise NotSupported.CONTAINER(
+            "it makes an exception with keywords: give its arguments by position"
+        )
     if is_written_in_python(f):
         settle(builder.inputs, f)
     return constant(Error((f,), [*xs]))
@@ -40,7 +42,7 @@ def error_of(builder: Builder, x: Value) -> Value:
     if isinstance(x.sample, Error):
         return x
     if not (x.is_constant and is_kind(x.sample)):
-        raise NotSupported.STATEMENT("it raises what is not known")
+        raise NotSupported.STATEMENT("it raises an exception whose class is known only as it runs")
     return made_error(builder, x.sample, [], {})
 
 
@@ -61,17 +63,21 @@ def caught_by(builder: Builder, x: Value, wanted: tuple[Any, ...]) -> Value:
     """
     error = error_of(builder, x).sample
     if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in wanted):
-        raise Unsound.RAISES("what is caught is no class of exceptions")
+        raise Unsound.RAISES("an `except` names something that is not a class of exceptions")
     asked = error.asked or [(error.kinds, 0)]
     found = [i for i, (kinds, _) in enumerate(asked) if all(issubclass(k, wanted) for k in kinds)]
     for i, (kinds, place) in enumerate(asked):
         narrower = error.args is not None or wanted in error.order[:place]
         if i not in found and not narrower and restricted(kinds, wanted):
-            raise NotSupported.STATEMENT("which handler catches an error is not known")
+            raise NotSupported.STATEMENT(
+                "which `except` catches an exception is known only as it runs"
+            )
     if len(found) in (0, len(asked)):
         return constant(bool(found))
     if len(found) > 1 or error.which is None:
-        raise NotSupported.STATEMENT("one handler catches what several do")
+        raise NotSupported.STATEMENT(
+            "one `except` catches exceptions of several classes, and reads which it was"
+        )
     return builder.apply(operator.eq, [error.which, constant(found[0])])
 
 
@@ -94,11 +100,15 @@ def _identity_of_error(builder: Builder, f: Any, x: Value, y: Value) -> Value:
     if isinstance(other.sample, type) and len(kinds) == 1 and error.sample.is_class:
         same = kinds[0] is other.sample
         if not same and issubclass(other.sample, kinds[0]):
-            raise NotSupported.STATEMENT("of which class an error is, is not known")
+            raise NotSupported.STATEMENT(
+                "it asks for the class of an exception that may be of several classes"
+            )
     elif other.sample is None:
         same = False
     else:
-        raise NotSupported.STATEMENT("of which class an error is, is not known")
+        raise NotSupported.STATEMENT(
+            "it asks for the class of an exception that may be of several classes"
+        )
     return constant(same is (f is operator.is_))
 
 
@@ -106,7 +116,9 @@ def _is_instance(builder: Builder, f: Any, x: Value, kinds: Value) -> Value:
     """Return whether an error is an instance of classes, or its class is derived from them."""
     wanted = kinds.sample if isinstance(kinds.sample, tuple) else (kinds.sample,)
     if not kinds.is_constant or x.sample.is_class is not (f is issubclass):
-        raise NotSupported.STATEMENT("of which class an error is, is not known")
+        raise NotSupported.STATEMENT(
+            "it asks for the class of an exception that may be of several classes"
+        )
     return caught_by(builder, x, wanted)
 
 

@@ -24,7 +24,9 @@ def attributes_of(builder: Builder, x: Value) -> Value:
     """Return `x.__dict__`."""
     kind = type(x.sample)
     if is_named(x) or is_made_class(x) or x.fields is None or not kind.__dictoffset__:
-        raise NotSupported.ATTRIBUTE("it reads the attributes of an object as a dict")
+        raise NotSupported.ATTRIBUTE(
+            "it reads the `__dict__` of an object that has none, or that it did not create"
+        )
     found = Value(Other(Fields), Fields())
     found.fields, found.scope = {SOURCE: x}, builder.loop
     return found
@@ -36,7 +38,9 @@ def as_dict(builder: Builder, x: Value) -> Value:
         return x
     owner = (x.fields or {})[SOURCE]
     if owner in builder.unordered or LOST in (owner.fields or {}).values():
-        raise NotSupported.DEPENDS_ON_PATH("which attributes there are depends on the path")
+        raise NotSupported.DEPENDS_ON_PATH(
+            "which attributes an object has is different after two branches"
+        )
     return entries_now(x)
 
 
@@ -46,7 +50,9 @@ def entries_now(x: Value) -> Value:
         return x
     owner = (x.fields or {})[SOURCE]
     if owner.fields is None:
-        raise NotSupported.ATTRIBUTE("it reads the attributes of an object in a container")
+        raise NotSupported.ATTRIBUTE(
+            "it reads the `__dict__` of an object that is held in a list or dict"
+        )
     return mapping(dict(owner.fields))
 
 
@@ -61,7 +67,9 @@ def of_attributes(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Valu
     if isinstance(xs[0].sample, Fields) and f in _CHANGES and not kws:
         return _CHANGES[f](builder, *xs)
     if f in (operator.is_, operator.is_not):
-        raise Unsound.IDENTITY("it asks which object the attributes of an object are")
+        raise Unsound.IDENTITY(
+            "it asks whether the `__dict__` of an object is the same as something else"
+        )
     return builder.apply(f, [as_dict(builder, x) for x in xs], kws)
 
 

@@ -146,7 +146,9 @@ def _array_of(builder: Builder, f: Any, x: Value, stem: str = "") -> Value:
     """Write `np.array(x)` of a list."""
     item = _lists.settled(x).item
     if item is None or _rank(item) is None:
-        raise NotSupported.LIST_OPERATION("an array is made of a list of something else")
+        raise NotSupported.LIST_OPERATION(
+            "it makes an array of a list of something other than numbers and arrays"
+        )
     back = np.ndarray.tolist if isinstance(item, Scalar) else list
     return _gathered(builder, f, x, lambda dy: (back, [dy]), stem)
 
@@ -179,7 +181,7 @@ def _gathered(
     builder: Builder, f: Any, x: Value, parts: Callable[[Value], Any], stem: str
 ) -> Value:  # fmt: skip
     if not x.sample:
-        raise NotSupported.LIST_OPERATION("an array is made of a list that is still empty")
+        raise NotSupported.LIST_OPERATION("it makes an array of a list that may be empty")
     sample = run(f, [x.sample], {})
     fact = _lists.settled(x)
     made = ArrayOf(sample.dtype, (UNKNOWN,) * sample.ndim)

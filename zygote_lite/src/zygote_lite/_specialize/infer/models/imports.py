@@ -28,7 +28,7 @@ def import_member(builder: Builder, xs: list[Value]) -> Value:
     if name.startswith("."):
         package = builder.frames[-1].globals.get("__package__")
         if not isinstance(package, str) or not package:
-            raise Unsound.RAISES("it imports from a package that is not known")
+            raise Unsound.RAISES("it imports from a package whose name is not text")
         name = importlib.util.resolve_name(name, package)
     return _read(builder, _loaded(builder, name), name, [*path])
 
@@ -40,7 +40,9 @@ def _loaded(builder: Builder, name: str) -> types.ModuleType:
         raise Unsound.REPLACED("`__import__` is not Python's own")
     module = sys.modules.get(name)
     if not isinstance(module, types.ModuleType):
-        raise Unsound.EFFECTS(f"the module {name} is not imported yet")
+        raise Unsound.EFFECTS(
+            f"the module {name} is not imported yet: import it at the top of the file"
+        )
     return module
 
 

@@ -99,7 +99,7 @@ def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Valu
     else:
         f = new.__func__ if isinstance(new, staticmethod) else new
         if not isinstance(f, FUNCTIONS):
-            raise NotSupported.METHOD(f"the `__new__` of {kind.__name__} is no Python function")
+            raise NotSupported.METHOD(f"the `__new__` of {kind.__name__} is not a Python function")
         keep(builder.inputs, kind, "__new__", f)
         x = builder.call(constant(f), [class_value(kind), *xs], kws)
         if not (x.is_object and isinstance(x.sample, kind)):
@@ -111,7 +111,7 @@ def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Valu
 def _namespace(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
     """Return a new `types.SimpleNamespace`."""
     if xs:
-        raise NotSupported.CONTAINER("a namespace is made of a dict")
+        raise NotSupported.CONTAINER("it makes a SimpleNamespace of a dict: give keywords")
     x = new_object(builder, types.SimpleNamespace)
     for name, value in kws.items():
         put(builder, x, name, value)
@@ -125,7 +125,7 @@ def _initialize(builder: Builder, x: Value, xs: list[Value], kws: dict[str, Valu
     if init is object.__init__:
         return
     if not isinstance(init, FUNCTIONS):
-        raise NotSupported.METHOD(f"the `__init__` of {kind.__name__} is no Python function")
+        raise NotSupported.METHOD(f"the `__init__` of {kind.__name__} is not a Python function")
     keep(builder.inputs, kind, "__init__", init)
     builder.making.append(x)
     result = initialized(builder, x, init, xs, kws)
@@ -158,7 +158,9 @@ def new_object(builder: Builder, kind: type) -> Value:
 def object_of(builder: Builder, kind: Any) -> Value:
     """Return what `object.__new__` makes of a class."""
     if not can_be_made(kind):
-        raise NotSupported.CONTAINER("it makes an object of a class that is not followed")
+        raise NotSupported.CONTAINER(
+            "it makes an object of a class that is not written in Python, or has a metaclass"
+        )
     settle(builder.inputs, kind)
     return new_object(builder, kind)
 
@@ -188,7 +190,7 @@ def _fill(
         elif f.init:
             assign(builder, x, f.name, given[f.name])
         elif isinstance(of_class(type(x.sample), f.name), types.MemberDescriptorType):
-            raise NotSupported.CONTAINER("a dataclass with slots has a field without `init`")
+            raise NotSupported.CONTAINER("a dataclass with slots has a field with `init=False`")
     after = of_class(type(x.sample), "__post_init__")
     if after is not ABSENT:
         builder.call(attribute_made(builder, x, "__post_init__"), [], {})
@@ -223,7 +225,8 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
         value = fields[name]
         if value is LOST:
             raise NotSupported.DEPENDS_ON_PATH(
-                f"the attribute {name} of {an(kind.__name__)} depends on the path, or is not set"
+                f"the attribute {name} of {an(kind.__name__)} is different after two branches, or "
+                "is not set"
             )
         return value
     if isinstance(found, types.MemberDescriptorType):
@@ -261,7 +264,9 @@ def _refuse_without_attributes(x: Value, name: str) -> None:
     """Refuse to assign an attribute of a number, an array or a structure, which have no such."""
     is_known = x.is_scalar or x.is_array or x.items is not None or isinstance(x.fact, ListOf)
     if is_known and not any(hasattr(kind, name) for kind in classes_of(x)):
-        raise Unsound.RAISES(f"what it assigns has no attribute {name}").always(AttributeError)
+        raise Unsound.RAISES(
+            f"it assigns the attribute {name} of a value that has no such attribute"
+        ).always(AttributeError)
 
 
 def set_plainly(builder: Builder, x: Value, name: str, value: Value) -> None:
@@ -286,7 +291,7 @@ def set_plainly(builder: Builder, x: Value, name: str, value: Value) -> None:
 def delete_attribute(builder: Builder, x: Value, name: str) -> None:
     """Note `del x.name`."""
     if x.fields is None or is_named(x):
-        raise Unsound.WRITES_TO_GIVEN("it deletes an attribute of what it has not made itself")
+        raise Unsound.WRITES_TO_GIVEN("it deletes an attribute of an object that it did not create")
     kind = type(x.sample)
     hook = method_of(builder.inputs, kind, "__delattr__")
     if hook is None:
@@ -318,7 +323,9 @@ def remove(builder: Builder, x: Value, name: str) -> None:
     refuse_adopted(x, "deprived of an attribute")
     assert x.fields is not None
     if x.scope is not builder.loop or x.fields[name] is LOST:
-        raise NotSupported.DEPENDS_ON_PATH(f"whether there is a {name} depends on the path")
+        raise NotSupported.DEPENDS_ON_PATH(
+            f"whether an object has the attribute {name} is different after two branches"
+        )
     put(builder, x, name, x.fields[name])
     x.fields = {at: value for at, value in x.fields.items() if at != name}
 
@@ -329,13 +336,15 @@ def put(builder: Builder, x: Value, name: str, value: Value) -> None:
         store_held(builder, x, constant(name), value)
         return
     if x.fields is None or is_named(x):
-        raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
+        raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of an object that it did not create")
     if name in ("__class__", "__dict__"):
-        raise NotSupported.ATTRIBUTE(f"it sets the attribute {name} of an object")
+        raise NotSupported.ATTRIBUTE(f"it assigns the attribute {name} of an object")
     if value in builder.iterators:
-        raise Unsound.ITERATOR("an object holds an iterator, which can be walked over only once")
+        raise Unsound.ITERATOR("it stores an iterator in an object: make a list of it first")
     if x.moved:
-        raise Unsound.SHARED_WRITE("an object is assigned to that may be one of several")
+        raise Unsound.SHARED_WRITE(
+            "it assigns an attribute of an object that may be one of several"
+        )
     if x not in builder.making or x.scope is not builder.loop:
         builder.assigned.add(x)
     x.fields = {**x.fields, name: value}
@@ -354,7 +363,7 @@ def shallow_copy(builder: Builder, x: Value) -> Value:
     if not usual and any(
         of_class(kind, name) is not getattr(object, name, ABSENT) for name in _COPYING
     ):
-        raise NotSupported.METHOD(f"{an(kind.__name__)} says itself how it is copied")
+        raise NotSupported.METHOD(f"{an(kind.__name__)} defines how it is copied")
     settle(builder.inputs, kind)
     made = new_object(builder, kind)
     names = contents_in(x).slots if is_record(x) else ()
@@ -367,7 +376,7 @@ def with_changes(builder: Builder, x: Value, changes: dict[str, Value]) -> Value
     kind = type(x.sample)
     declared = getattr(kind, "__dataclass_fields__", None)
     if declared is None:
-        raise Unsound.RAISES(f"{an(kind.__name__)} is no dataclass")
+        raise Unsound.RAISES(f"{an(kind.__name__)} is not a dataclass")
     settle(builder.inputs, kind)
     keep(builder.inputs, kind, "__dataclass_fields__", declared)
     given = dict(changes)

@@ -73,7 +73,7 @@ def settled(x: Value) -> ListOf:
         assert isinstance(fact, ListOf)
         x.fact = fact
     if x.moved:
-        raise Unsound.SHARED_WRITE("a list is used after it was appended to another")
+        raise Unsound.SHARED_WRITE("a list is used after it was appended to another: append a copy")
     assert isinstance(x.fact, ListOf)
     return x.fact
 
@@ -81,7 +81,7 @@ def settled(x: Value) -> ListOf:
 def refuse_second_list(value: Value) -> None:
     """Refuse an item that is a list: it may be known by another name."""
     if value.items is not None or isinstance(value.fact, ListOf):
-        raise NotSupported.LIST_OPERATION("a list holds a structure")
+        raise NotSupported.LIST_OPERATION("it stores a tuple, list or dict in a list of numbers")
 
 
 def from_items(builder: Builder, x: Value) -> None:
@@ -90,13 +90,13 @@ def from_items(builder: Builder, x: Value) -> None:
     It is written where the block that made it goes on: there nothing has changed it yet.
     """
     if x in builder.walked:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list that it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list while it iterates over it")
     builder.changing(x)
     items = x.items or []
     for item in items:
         refuse_second_list(item)
         if not (item.is_scalar or item.is_array):
-            raise NotSupported.LIST_OPERATION("it changes a list of something other than numbers")
+            raise NotSupported.LIST_OPERATION("it changes a list of other things than numbers")
     # refused before anything is changed: a loop may be written in another way after that
     for a, b in itertools.pairwise(items):
         join_facts(a.fact, b.fact)
@@ -122,13 +122,13 @@ def replace_item(builder: Builder, x: Value, index: Value, value: Value) -> None
     """Note `x[index] = value`, of a list whose items are known one by one."""
     assert x.items is not None
     if x in builder.walked:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to a list that it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it assigns items of a list while it iterates over it")
     if not index.is_constant or type(index.sample) is not int:
-        raise NotSupported.LIST_OPERATION("it writes to a place of a list that is not known")
+        raise NotSupported.LIST_OPERATION("it assigns a list item at an index that varies")
     if value in builder.iterators:
-        raise Unsound.ITERATOR("it makes a list of iterators, which can be walked over only once")
+        raise Unsound.ITERATOR("it puts an iterator into a list: make a list of it first")
     if not -len(x.items) <= index.sample < len(x.items):
-        raise Unsound.RAISES("it writes to an item that does not exist")
+        raise Unsound.RAISES("an index of a list is out of range")
     builder.inputs.places = True
     builder.changing(x)
     x.items[index.sample] = value
@@ -151,7 +151,7 @@ def widen(builder: Builder, x: Value, item: Fact) -> None:
 def activate(builder: Builder, x: Value, value: Value) -> None:
     """Note that a value that depends on a differentiated argument is written to a list."""
     if (value.is_scalar or value.is_array) and not can_carry(value.fact):
-        raise Unsound.NO_FLOAT("a list holds a differentiated argument that is not a float")
+        raise Unsound.NO_FLOAT("it stores a differentiated value that is not a float in a list")
     root = list_root(x)
     if not root.active:
         root.active = True
@@ -193,7 +193,7 @@ def repeated(builder: Builder, x: Value, count: Value) -> Value:
     if not x.items or any(not a.is_scalar for a in x.items):
         raise NotSupported.LIST_OPERATION("it repeats a list of something other than numbers")
     if any(a.active and join_facts(a.fact, Scalar(DOUBLES)) != Scalar(DOUBLES) for a in x.items):
-        raise NotSupported.LIST_OPERATION("it repeats a list of numbers of less precision")
+        raise NotSupported.LIST_OPERATION("it repeats a list of numbers that are not float64")
     fact = x.items[0].fact
     for a in x.items[1:]:
         fact = join_facts(fact, a.fact)
@@ -211,7 +211,7 @@ def joined_lists(builder: Builder, a: Value, b: Value) -> Value:
     """Write `a + b`, a new list."""
     facts = [settled(x).item for x in (a, b)]
     if any(not isinstance(fact, Scalar | ArrayOf) for fact in facts):
-        raise NotSupported.LIST_OPERATION("it joins lists of something other than numbers")
+        raise NotSupported.LIST_OPERATION("it joins lists of other things than numbers")
     first, second = [fact for fact in facts if fact is not None]
     result = Result(ListOf(join_facts(first, second)), [*a.sample, *b.sample])
     op = builder.write(result, operator.add, [a, b], {})
@@ -250,7 +250,7 @@ def item_of_list(builder: Builder, x: Value, index: Value, stem: str = "") -> Va
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
         raise NotSupported.LIST_OPERATION("it indexes a list by something other than an integer")
     if fact.item is None or not x.sample:
-        raise NotSupported.LIST_OPERATION("it takes an item of a list that is still empty")
+        raise NotSupported.LIST_OPERATION("it takes an item of a list that may be empty")
     at = index.sample if index.is_constant else index
     key = None if list_root(x).made else (operator.getitem, x, at, index.is_constant)
     if key in builder.known:
@@ -308,11 +308,9 @@ def store_in_list(builder: Builder, x: Value, index: Value, value: Value) -> Non
     """Write `x[index] = value`."""
     fact = settled(x)
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
-        raise NotSupported.LIST_OPERATION("it assigns a slice of a list")
+        raise NotSupported.LIST_OPERATION("it assigns a slice of a list: assign items in a loop")
     if not value.is_scalar or isinstance(fact.item, ListOf):
-        raise NotSupported.LIST_OPERATION(
-            "it replaces a row of a list, or stores something other than a number"
-        )
+        raise NotSupported.LIST_OPERATION("it assigns a list item other than a number")
     widen(builder, x, value.fact)
     if value.active:
         activate(builder, x, value)
@@ -328,17 +326,17 @@ def append(builder: Builder, x: Value, value: Value) -> None:
     """Write `x.append(value)`."""
     settled(x)
     if x in builder.walked:
-        raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list while it iterates over it")
     if not x.made:
-        raise Unsound.WRITES_TO_GIVEN("it appends to a list that it has not made itself")
+        raise Unsound.WRITES_TO_GIVEN("it appends to a list that it did not create")
     if x.row_of is not None:
-        raise NotSupported.LIST_OPERATION("it appends to a row of a list")
+        raise NotSupported.LIST_OPERATION("it appends to a row of a list: fill the row first")
     if isinstance(value.fact, ListOf):
         fact = settled(value)
         if isinstance(fact.item, ListOf) or value.row_of is not None or not value.made:
-            raise Unsound.SHARED_WRITE("it appends a list that may be known by another name")
+            raise Unsound.SHARED_WRITE("it appends a list that may have two names: append a copy")
         if value.scope is not builder.loop or value in builder.walked:
-            raise Unsound.SHARED_WRITE("it may append one list more than once")
+            raise Unsound.SHARED_WRITE("it may append the same list more than once: append a copy")
         widen(builder, x, fact)
         value.moved = True
     elif value.is_scalar or value.is_array:
@@ -361,7 +359,7 @@ def copied(builder: Builder, x: Value, part: Value | None = None) -> Value:
     fact = settled(x)
     rows = isinstance(fact.item, ListOf)
     if rows and x.made:
-        raise Unsound.SHARED_WRITE("it copies a list that shares its rows")
+        raise Unsound.SHARED_WRITE("it copies a list of lists, whose rows the copy would share")
     if part is None:
         op = builder.write(Result(fact, [*x.sample]), list, [x], {})
     else:
@@ -382,12 +380,12 @@ def total(builder: Builder, xs: list[Value]) -> Value:
     fact = settled(xs[0])
     start = xs[1:]
     if any(not x.is_constant and x.fact != Scalar(frozenset((float,))) for x in start):
-        raise NotSupported.LIST_OPERATION("it sums a list from a start that is not known")
+        raise NotSupported.LIST_OPERATION("it sums a list from a start that is not a constant")
     sample = run(sum, [x.sample for x in xs], {})
     if isinstance(fact.item, ArrayOf):
         result = Result(without_lengths(fact_of(sample)), sample, certain=False)
     elif not isinstance(fact.item, Scalar):
-        raise NotSupported.LIST_OPERATION("it sums rows")
+        raise NotSupported.LIST_OPERATION("it sums a list of something other than numbers")
     else:
         kinds = {type(run(operator.add, [kind(1), sample], {})) for kind in fact.item.classes}
         result = Result(Scalar(frozenset(kinds | {type(sample)})), sample, certain=False)

@@ -47,14 +47,14 @@ def looked_up(builder: Builder, x: Value, key: Value, default: Value | None = No
         at = f"{x.sample.where}[{text_of(builder, key)}]"
         return builder.read(x.sample.source[key.sample], at, "entry", changes=True)
     if default is None:
-        raise Unsound.RAISES("it looks up a key that does not exist").always(KeyError)
+        raise Unsound.RAISES("a dict does not have the key").always(KeyError)
     return default
 
 
 def is_key_of(builder: Builder, x: Value, key: Value) -> bool:
     """Return whether a dict has a key, under a guard that it stays so."""
     if not is_inert(key):
-        raise Unsound.KEY("a key of a dict is computed, or is not text or a number")
+        raise Unsound.KEY("a key of a dict is not a constant text or number")
     there = key.sample in x.sample.source
     absent = f"{text_of(builder, key)} not in {x.sample.where}"
     builder.inputs.guards[f"not ({absent})" if there else absent] = None
@@ -72,7 +72,7 @@ def contains(builder: Builder, xs: list[Value]) -> Value | None:
 def method_of_lookup(builder: Builder, x: Value, name: str, xs: list[Value]) -> Value:
     """Return what a method gives."""
     if name != "get" or len(xs) not in (1, 2):
-        raise NotSupported.METHOD(f"it calls the method {name} of a dict that is looked up in")
+        raise NotSupported.METHOD(f"it calls the method {name} of a large dict")
     return looked_up(builder, x, xs[0], xs[1] if len(xs) > 1 else constant(None))
 
 
@@ -90,13 +90,15 @@ def by_known_name(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
         space = vars(x.sample)
         there = name.sample in space
         if not there and "__getattr__" in space:
-            raise Unsound.COMPUTED_ATTRIBUTE("a module computes what it does not define")
+            raise Unsound.COMPUTED_ATTRIBUTE(
+                "it reads a name that a module computes by `__getattr__`"
+            )
         within = f"{builder.inputs.name_for(x.sample, 'o')}.__dict__"
         builder.inputs.guards[f"({name.sample!r} in {within}) is {there}"] = None
     elif x.is_scalar or x.is_array:
         answers = {hasattr(kind, name.sample) for kind in classes_of(x)}
         if len(answers) > 1:
-            raise Unsound.CLASS("a number is of one of several classes")
+            raise Unsound.CLASS("it asks for an attribute of a number that may be of several types")
         (there,) = answers
     elif isinstance(x.sample, type) and type(x.sample) is type and made_class(x.sample) is None:
         found = of_class(x.sample, name.sample)
@@ -129,7 +131,7 @@ def signature_of(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
     if len(xs) != 1 or not isinstance(x.sample, types.FunctionType):
         return None
     if not x.sample.__dict__.keys().isdisjoint(_TOLD_BY):
-        raise Unsound.COMPUTED_ATTRIBUTE("a function has the signature of another")
+        raise Unsound.COMPUTED_ATTRIBUTE("it asks for the signature of a decorated function")
     builder.inputs.guard_function(x.sample)
     within = f"{builder.inputs.name_for(x.sample, 'f')}.__dict__.keys()"
     told_by = builder.inputs.name_for(_TOLD_BY, "o")

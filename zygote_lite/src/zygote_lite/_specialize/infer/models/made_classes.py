@@ -50,9 +50,11 @@ _NOT_FOLLOWED = {"__del__", "__class__", "__getattribute__", "__slots__", "__cla
 def define(builder: Builder, s: Define, bases: list[Value], entries: dict[str, Value]) -> Value:
     """Return the class that a `class` statement makes, of what its body has left."""
     if not _NOT_FOLLOWED.isdisjoint(entries):
-        raise NotSupported.STATEMENT(f"a class inside defines {[*_NOT_FOLLOWED & {*entries}]}")
+        raise NotSupported.STATEMENT(
+            f"a nested class defines {', '.join(sorted(_NOT_FOLLOWED & {*entries}))}"
+        )
     if any(x in builder.iterators for x in entries.values()):
-        raise Unsound.ITERATOR("a class holds an iterator, which can be walked over only once")
+        raise Unsound.ITERATOR("it stores an iterator in a class: make a list of it first")
     code, name = builder.frames[-1].code, s.origin.name  # type: ignore[attr-defined]
     given = tuple(_base(builder, x) for x in bases)
     kind = run(_stand_for, [name, given, builder.frames[-1].globals.get("__name__")], {})
@@ -80,17 +82,17 @@ def _base(builder: Builder, x: Value) -> type:
     """Return a class that one which is made inside may inherit from."""
     kind = x.sample
     if not (isinstance(kind, type) and (x.is_constant or is_made_class(x))):
-        raise NotSupported.STATEMENT("a class inherits from what is no class")
+        raise NotSupported.STATEMENT("a class inherits from something that is not a class")
     for base in kind.__mro__[:-1]:
         if made_class(base) is not None:
             hook = defined_in(base, "__init_subclass__")
         else:
             plain = is_written_in_python(base) and type(base) in (type, abc.ABCMeta)
             if not (plain or issubclass(base, BaseException)):
-                raise NotSupported.STATEMENT(f"a class inside inherits from {kind.__name__}")
+                raise NotSupported.STATEMENT(f"a nested class inherits from {kind.__name__}")
             hook = vars(base).get("__init_subclass__", ABSENT)
         if hook is not ABSENT:
-            raise NotSupported.STATEMENT("a class inherits an `__init_subclass__`")
+            raise NotSupported.STATEMENT("a nested class inherits an `__init_subclass__`")
     if made_class(kind) is None and kind is not object and is_written_in_python(kind):
         settle(builder.inputs, kind)
     return kind
@@ -176,7 +178,7 @@ def class_attribute(builder: Builder, x: Value, name: str) -> Value:
 def set_class_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Note `x.name = value` of a class that the function has made."""
     if name in _NOT_FOLLOWED or (name.startswith("__") and name.endswith("__")):
-        raise NotSupported.ATTRIBUTE(f"it sets the attribute {name} of a class")
+        raise NotSupported.ATTRIBUTE(f"it assigns the attribute {name} of a class")
     put(builder, x, name, value)
 
 
@@ -201,7 +203,9 @@ def _told(f: Any, xs: list[Value]) -> Value | None:
         if not any(map(is_made_class, kinds)):
             return None
         if not all(is_made_class(k) or type(k.sample) is type for k in kinds):
-            raise Unsound.CLASS("which objects are instances of an abstract class may change")
+            raise Unsound.CLASS(
+                "it asks for instances of an abstract class, to which classes may be added"
+            )
         wanted = tuple(k.sample for k in kinds)
         return _answered(xs[0], f, wanted)
     if f is callable and len(xs) == 1:
@@ -217,9 +221,9 @@ def _answered(x: Value, f: Any, kinds: tuple[type, ...]) -> Value:
     elif isinstance(x.sample, type):
         answers = {_is_below(x.sample, kinds)}
     else:
-        raise Unsound.RAISES("issubclass is given no class")
+        raise Unsound.RAISES("issubclass gets something that is not a class")
     if len(answers) > 1:
-        raise Unsound.CLASS("a number is of one of several classes")
+        raise Unsound.CLASS("it asks for the class of a number that may be of several types")
     return constant(answers.pop())
 
 

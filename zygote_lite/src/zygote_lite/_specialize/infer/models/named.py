@@ -57,7 +57,7 @@ def construct_named(builder: Builder, kind: Any, xs: list[Value], kws: dict[str,
 def of_fields(builder: Builder, kind: Any, fields: list[Value]) -> Value:
     """Return a named tuple of some fields."""
     if any(x in builder.iterators for x in fields):
-        raise Unsound.ITERATOR(f"{an(kind.__name__)} holds an iterator")
+        raise Unsound.ITERATOR(f"{an(kind.__name__)} holds an iterator: make a list of it first")
     return named_tuple(kind, fields)
 
 
@@ -89,10 +89,12 @@ def item_of_named(x: Value, index: Value) -> Value:
     """Return an item, or a slice, of a named tuple."""
     items = known_items(x) or []
     if not index.is_constant:
-        raise NotSupported.ITEM("it indexes a named tuple by what is not known")
+        raise NotSupported.ITEM(
+            "it takes an item of a named tuple at an index that is not a constant"
+        )
     if isinstance(index.sample, slice):
         return structure(tuple, items[index.sample])
     n = operator.index(index.sample)
     if not -len(items) <= n < len(items):
-        raise Unsound.RAISES("it takes an item that does not exist")
+        raise Unsound.RAISES("an index of a named tuple is out of range")
     return items[n]

@@ -104,7 +104,8 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
     inputs.taken += len(x)
     if inputs.taken > _MOST_ITEMS_FROM_OUTSIDE:
         raise NotSupported.TOO_LONG(
-            f"{stem} is {an(type(x).__name__)} of many items that is not an argument"
+            f"{stem} is {an(type(x).__name__)} of many items: pass it as an argument, or make it "
+            "an array"
         )
     held = inputs.holder(type(x), expression)
     if type(x) is not tuple:
@@ -135,7 +136,9 @@ def _method_from_outside(builder: Builder, x: types.MethodType, expression: str)
     """Return a method that was looked up outside: its object is read at each entry."""
     f = x.__func__
     if not isinstance(f, types.FunctionType) and type(x.__self__) not in GENERATORS:
-        raise NotSupported.METHOD("a method from outside is no Python function")
+        raise NotSupported.METHOD(
+            "a bound method that is stored in a variable is not a Python function"
+        )
     held = builder.inputs.holder(types.MethodType, expression)
     builder.inputs.guard(f"{held}.__func__", f)
     owner = builder.read(x.__self__, f"{held}.__self__", "owner", changes=True)
@@ -146,7 +149,9 @@ def refuse_whole(x: Value) -> None:
     """Refuse an object that a rule set knows as a whole: only the tape sees who writes to it."""
     if is_known_by_rule(type(x.sample)):
         kind = type(x.sample).__name__
-        raise NotSupported.RULE_OPERAND(f"{an(kind)} goes by value, and by rules alone")
+        raise NotSupported.RULE_OPERAND(
+            f"it passes {an(kind)} to something other than a function with a rule"
+        )
 
 
 def attribute(builder: Builder, x: Value, name: str) -> Value:
@@ -209,7 +214,7 @@ def _of_ancestors(builder: Builder, x: Super, name: str) -> Value:
     owner = x.owner.sample
     is_class = isinstance(owner, type)
     if not (x.owner.is_object or is_class):
-        raise NotSupported.ATTRIBUTE("`super()` of what is no object")
+        raise NotSupported.ATTRIBUTE("it uses `super()` of something that is not an object")
     kind = owner if is_class else type(owner)
     settle(builder.inputs, kind)
     for base in kind.__mro__[kind.__mro__.index(x.kind) + 1 :]:
@@ -266,5 +271,7 @@ def ask_for_class(inputs: "Inputs", kind: Any, kinds: Any) -> None:
         inputs.guards[f"{token}() == {abc.get_cache_token()}"] = None
     if made_in_python:
         if not all(type(k) is type or is_abstract(k) for k in asked):
-            raise Unsound.CLASS("a metaclass decides which objects are instances of a class")
+            raise Unsound.CLASS(
+                "it asks for instances of a class whose metaclass decides which they are"
+            )
         inputs.guard(f"{inputs.name_for(kind, 'o')}.__mro__", kind.__mro__)

@@ -133,7 +133,7 @@ def _refuse_other_class(found: Value, kind: type, name: str) -> None:
     """Refuse what a special method may not return: Python raises an error, or converts it."""
     known = found.fact.classes if isinstance(found.fact, Scalar) else {type(found.sample)}
     if known != {kind} or (name == "__len__" and found.is_constant and found.sample < 0):
-        raise Unsound.RAISES(f"a {name} returns what Python does not take for one")
+        raise Unsound.RAISES(f"a {name} returns a value of the wrong type")
 
 
 def _of_method(builder: Builder, method: Any, xs: list[Value]) -> Value | None:
@@ -148,7 +148,10 @@ def _binary(builder: Builder, a: Value, b: Value, names: tuple[str, ...]) -> Val
     """Return the result of a binary operator, by the rules of Python."""
     plainly = isinstance(a.fact, Scalar) and a.fact.classes <= {float, int, bool}
     if not (a.is_object or plainly):  # NumPy's look at what the other operand is
-        raise NotSupported.METHOD("an operator of something else and an object")
+        raise NotSupported.METHOD(
+            "it uses an operator between an object and something that is not a number, array or "
+            "constant"
+        )
     plain, reflected = names[:2]
     kind, other = type(a.sample), type(b.sample)
     own = _method(builder, a, plain)
@@ -187,7 +190,7 @@ def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
         same = _are_one_object(builder, a, b)
         result = result if same is None else constant(same)
     if result is None or (result.is_constant and result.sample is NotImplemented):
-        raise Unsound.IDENTITY(f"it compares objects without a {plain} of their own")
+        raise Unsound.IDENTITY(f"it compares objects whose class defines no {plain}")
     return result
 
 
@@ -209,7 +212,7 @@ def _compared_with_others(builder: Builder, a: Value, b: Value, f: Any) -> Value
             found = _of_method(builder, method, operands)
             if found is not None:
                 return found
-    raise Unsound.IDENTITY("it compares an object with something else")
+    raise Unsound.IDENTITY("it compares an object with something of another type")
 
 
 def _are_one_object(builder: Builder, a: Value, b: Value) -> bool | None:
@@ -230,7 +233,7 @@ def best_object(builder: Builder, f: Any, xs: list[Value]) -> Value:
     """Return the largest or smallest of objects, by their comparison."""
     items = known_items(xs[0]) if len(xs) == 1 else xs
     if not items or not all(x.is_object for x in items):
-        raise NotSupported.RULE_OPERAND(f"{f.__name__} is given an object")
+        raise NotSupported.RULE_OPERAND(f"{f.__name__} gets an object beside other values")
     compare = constant(operator.gt if f is max else operator.lt)
     return builder.apply(_best, [structure(tuple, items), compare])
 
@@ -299,7 +302,9 @@ def has_attribute(builder: Builder, x: Value, name: str) -> bool:
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if x.fields is not None and (x.where is None or name in x.fields):
         if name in x.fields and x.fields[name] is LOST:
-            raise NotSupported.DEPENDS_ON_PATH(f"whether there is a {name} depends on the path")
+            raise NotSupported.DEPENDS_ON_PATH(
+                f"whether an object has the attribute {name} is different after two branches"
+            )
         return name in x.fields or found is not ABSENT
     if is_record(x):
         return name in contents_in(x).slots or found is not ABSENT
@@ -312,7 +317,7 @@ def has_attribute(builder: Builder, x: Value, name: str) -> bool:
 
 def _text(x: Value) -> str:
     if not (x.is_constant and type(x.sample) is str):
-        raise NotSupported.ATTRIBUTE("the name of an attribute is not known")
+        raise NotSupported.ATTRIBUTE("it reads an attribute by a name that is not a constant")
     return str(x.sample)
 
 
@@ -327,12 +332,12 @@ def identity_of_arrays(builder: Builder, f: Any, xs: list[Value]) -> Value | Non
     if type(a.sample) is type(b.sample) is str and a.sample == b.sample:
         builder.inputs.compares_texts = True
         if builder.settings:
-            raise Unsound.IDENTITY("it asks whether two texts are one object")
+            raise Unsound.IDENTITY("it asks whether two texts are the same object: use `==`")
     if not (a.is_array and b.is_array) or builder.plain:
         return None
     if not builder.distinct:  # equal arrays may be one value
         builder.wanted.add(ONE_BY_ONE)
-        raise Unsound.IDENTITY("it asks whether two arrays are one object")
+        raise Unsound.IDENTITY("it asks whether two arrays are the same object")
     paths = [_given_at(builder, x) for x in xs]
     if a is b:
         same = True
@@ -343,7 +348,7 @@ def identity_of_arrays(builder: Builder, f: Any, xs: list[Value]) -> Value | Non
              for x, y in ((a, b), (b, a))):  # fmt: skip
         same = False
     else:
-        raise Unsound.IDENTITY("it asks whether two arrays are one object")
+        raise Unsound.IDENTITY("it asks whether two arrays are the same object")
     return constant(same is (f is operator.is_))
 
 

@@ -27,7 +27,7 @@ def _is_of_form(x: Value, flag: int) -> bool:
     """Return whether the class of a value is one of sequences, or of mappings."""
     kind = type(x.sample)
     if x.is_object or isinstance(x.sample, StandIn):
-        raise Unsound.CLASS("a pattern asks for the class of an object")
+        raise Unsound.CLASS("a `case` asks for the class of an object")
     return bool(kind.__flags__ & flag)
 
 
@@ -40,7 +40,9 @@ def _matches_sequence(builder: Builder, xs: list[Value]) -> Value:
     if isinstance(x.fact, ListOf):
         return builder.apply(compare, [builder.apply(len, [x]), constant(least)])
     if x.items is None or type(x.sample) not in (tuple, list):
-        raise NotSupported.CONTAINER(f"a pattern is compared with {an(type(x.sample).__name__)}")
+        raise NotSupported.CONTAINER(
+            f"a `case` compares a sequence with {an(type(x.sample).__name__)}"
+        )
     return constant(compare(len(x.items), least))
 
 
@@ -49,7 +51,9 @@ def _matches_mapping(builder: Builder, xs: list[Value]) -> Value:
     if not _is_of_form(x, _MAPPING_FLAG):
         return constant(False)
     if not _dicts.is_dict(x):
-        raise NotSupported.CONTAINER(f"a pattern is compared with {an(type(x.sample).__name__)}")
+        raise NotSupported.CONTAINER(
+            f"a `case` compares a mapping with {an(type(x.sample).__name__)}"
+        )
     return constant(all(key in x.sample for key in _known_keys(keys)))
 
 
@@ -90,11 +94,11 @@ def _attributes_asked_for(
     if not (count or names):
         return []
     if x.fields is None or not isinstance(kind.sample, type):
-        raise NotSupported.ATTRIBUTE("a pattern asks for the attributes of an object")
+        raise NotSupported.ATTRIBUTE("a `case` asks for the attributes of an object")
     given = builder.attribute(kind, "__match_args__") if count else structure(tuple, [])
     by_place = [part.sample for part in given.items or map(constant, given.sample)]
     if not given.is_constant or len(by_place) < count:
-        raise Unsound.RAISES("a pattern asks for more attributes than there are")
+        raise Unsound.RAISES("a `case` asks for more attributes than there are")
     return [*by_place[:count], *names]
 
 

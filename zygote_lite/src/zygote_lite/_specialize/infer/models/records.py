@@ -37,11 +37,17 @@ def of_dataclasses(
 def _as_dataclass(builder: Builder, x: Value, options: dict[str, Value]) -> Value:
     """Return a class with the methods of a dataclass: those of what stands for it."""
     if not is_made_class(x) or not all(option.is_constant for option in options.values()):
-        raise NotSupported.STATEMENT("`dataclass` is given what is no class, or computed options")
+        raise NotSupported.STATEMENT(
+            "`dataclass` decorates something that is not a class, or has options that are not "
+            "constants"
+        )
     assert x.fields is not None
     written = {name for name in ("frozen", "order") if name in options}
     if _OPTIONS & {*options} or (written and _WRITTEN & x.fields.keys()):
-        raise NotSupported.STATEMENT("a dataclass inside has options that are not followed")
+        raise NotSupported.STATEMENT(
+            "a nested dataclass has options such as `slots`, or defines a method that `dataclass` "
+            "writes"
+        )
     kind, entries = x.sample, dict(x.fields)
     for name in vars(kind).get("__annotations__", {}):
         if name in entries:
@@ -66,11 +72,15 @@ def _declared_field(builder: Builder, given: Value) -> tuple[Any, Value | None]:
         options = given.sample.functions
     default = options.get("default")
     if default is not None and _is_unhashable(builder, default):
-        raise Unsound.RAISES("a default of a dataclass can be changed")
+        raise Unsound.RAISES(
+            "a field of a dataclass has a list, dict or set as its default: use `default_factory`"
+        )
     held = {"default", "default_factory"}
     plain = {name: option.sample for name, option in options.items() if name not in held}
     if not all(option.is_constant for name, option in options.items() if name not in held):
-        raise NotSupported.STATEMENT("a field of a dataclass has computed options")
+        raise NotSupported.STATEMENT(
+            "a field of a nested dataclass has options that are not constants"
+        )
     kept = {name: Given(options[name]) for name in held & {*options}}
     return run(dataclasses.field, [], {**plain, **kept}), default
 
@@ -98,7 +108,9 @@ def compared_by_fields(builder: Builder, a: Value, b: Value, f: Any) -> Value:
                 # a tuple takes one and the same NaN for equal
                 leave_where(builder, builder.apply(operator.ne, [part, part]))
         elif not (part.is_constant and isinstance(part.sample, str | None)):
-            raise NotSupported.CONTAINER("dataclasses are compared by what is no number")
+            raise NotSupported.CONTAINER(
+                "it compares dataclasses whose fields are not numbers or text"
+            )
     result = constant(f in (operator.eq, operator.le, operator.ge))
     for x, y in reversed([*zip(*parts, strict=True)]):  # the first two that differ decide
         found = constant(f is operator.ne) if f in (operator.eq, operator.ne) else None

@@ -67,7 +67,7 @@ def of_sets(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) ->
 def new_set(builder: Builder, kind: type, items: list[Value]) -> Value:
     """Return a new set of constants, in the order in which it is walked over."""
     if not all(map(_is_element, items)):
-        raise NotSupported.CONTAINER("a set holds what is not known")
+        raise NotSupported.CONTAINER("a set holds something other than constants")
     sample = kind([x.sample for x in items])
     value = Value(Other(kind), sample)
     value.items = [*map(constant, sample)]
@@ -105,20 +105,26 @@ def method_of_set(builder: Builder, x: Value, name: str, xs: list[Value]) -> Val
     if name == "add" and len(xs) == 1 and not _is_element(xs[0]) and _shape_added(builder, x, *xs):
         return constant(None)
     if _is_of_one_shape(x):
-        raise NotSupported.CONTAINER(f"the method {name} of a set of what is not known")
+        raise NotSupported.CONTAINER(
+            f"it calls the method {name} of a set of something other than constants"
+        )
     given = []
     for other in xs:
         items = [other] if name in ("add", "discard", "remove", "__contains__") else None
         items = known_items(other) if items is None else items
         if items is None or not all(map(_is_element, items)):
-            raise NotSupported.CONTAINER(f"the method {name} of a set is given what is not known")
+            raise NotSupported.CONTAINER(
+                f"the method {name} of a set gets something other than constants"
+            )
         given.append(other.sample)
     if name in _ASKING_SETS:
         return _known_of_sets(builder, run(getattr(type(x.sample), name), [x.sample, *given], {}))
     if name not in _CHANGING_SETS or type(x.sample) is not set:
         raise NotSupported.METHOD(f"it calls the method {name} of a set")
     if builder.homes.get(x) is not builder.out:
-        raise Unsound.WRITES_ELSEWHERE("it changes a set that it has not made in the same block")
+        raise Unsound.WRITES_ELSEWHERE(
+            "it changes a set in a branch or a loop, and made the set before that"
+        )
     changed = {*x.sample}
     try:
         found = run(getattr(changed, name), given, {})

@@ -42,7 +42,7 @@ def vectorized_from_outside(builder: Builder, x: Value) -> OfEntries | None:
     if type(f) is not np.vectorize or x.where is None:
         return None
     if f.otypes is not None or f.signature is not None or f.cache or f.excluded:
-        raise NotSupported.METHOD("`np.vectorize` is given options")
+        raise NotSupported.METHOD("`np.vectorize` has options")
     for name in ("pyfunc", "otypes", "signature", "cache"):
         builder.inputs.guard(f"{x.where}.{name}", getattr(f, name))
     builder.inputs.guards[f"not {x.where}.excluded"] = None
@@ -54,20 +54,26 @@ def called_vectorized(
 ) -> Value:
     """Return what a function of entries gives of arrays of one shape, and numbers."""
     if kws or not xs or not all(map(_is_vectorized, xs)) or not xs[0].is_array:
-        raise NotSupported.METHOD("`np.vectorize` is given something other than arrays of floats")
+        raise NotSupported.METHOD(
+            "a function under `np.vectorize` gets something other than arrays of floats"
+        )
     for x in xs[1:]:
         if x.is_array:
             builder.demand(same_shape, x, xs[0])
     first = builder.inline(_of_the_first, [f.function, *xs], {})
     known = first.fact.classes if isinstance(first.fact, Scalar) else {None}
     if not known & DOUBLES:
-        raise NotSupported.METHOD("`np.vectorize` is given a function that gives no float")
+        raise NotSupported.METHOD(
+            "a function under `np.vectorize` returns something other than a float"
+        )
     if not known <= DOUBLES:
         fact = Scalar(DOUBLES)
         builder.write(Result(fact, float(first.sample), certain=False), as_it_is, [first], {})
     y = builder.inline(_of_each, [f.function, *xs], {})
     if not (isinstance(y.fact, ArrayOf) and y.fact.dtype == np.float64):
-        raise NotSupported.METHOD("`np.vectorize` is given a function that gives other numbers")
+        raise NotSupported.METHOD(
+            "a function under `np.vectorize` returns something other than a float"
+        )
     return y
 
 

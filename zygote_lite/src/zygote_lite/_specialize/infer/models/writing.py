@@ -52,7 +52,9 @@ def write_over(builder: Builder, x: Value, value: Value) -> Value:
     Raises `NotSpecializable` where NumPy may not convert it, or does it in another way.
     """
     if np.ndim(value.sample) != np.ndim(x.sample) or not (value.is_array or value.is_scalar):
-        raise Unsound.IN_PLACE_KIND("it changes an array in place by one of another number of axes")
+        raise Unsound.IN_PLACE_KIND(
+            "it changes an array in place by one of another number of dimensions"
+        )
     _refuse_other_dtype(x, value)
     builder.store(x, _WHOLE, value)
     return x
