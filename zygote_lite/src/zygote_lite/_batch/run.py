@@ -12,6 +12,7 @@ from rulescore import Array, find_rule
 from rulescore.faults import an
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.walk import reaches_active
+from zygote_lite._batch.around import CallsAround, KeywordOperands, PositionalOperands
 from zygote_lite._batch.rules import WRITING, by_batching_rule, does_nothing_else, out_of_place
 from zygote_lite._batch.structure import (
     CONTAINERS,
@@ -24,23 +25,19 @@ from zygote_lite._batch.structure import (
 from zygote_lite._batch.tracers import (
     NotBatched,
     Tracer,
-    Whole,
     entry_of,
     has_users_methods,
     is_batched,
     tracers_in,
 )
-from zygote_lite._cotangents.kinds import OBJECT, is_known_by_rule, kind_of, own_derivative
+from zygote_lite._cotangents.kinds import is_known_by_rule, own_derivative
 from zygote_lite._ir.compile import recording_of
-from zygote_lite._ir.intrinsics import build_list, build_tuple
 from zygote_lite._ir.places import is_installed, is_library, name_of, where
 from zygote_lite._ir.traits import changes_nothing, is_pure
 from zygote_lite._nested.cotangents import pair
 from zygote_lite._tape.arguments import place_arguments
 from zygote_lite._tape.generators import has_handlers
 
-PositionalOperands = tuple[Any, ...]
-KeywordOperands = dict[str, Any]
 _ITERATED = (list, tuple, dict, range, str, *DICT_VIEWS)
 
 
@@ -48,7 +45,7 @@ INSIDE: dict[int, Any] = {}
 """What functions of the interface do for a batch, by what they do inside of a gradient."""
 
 
-class BatchRun:
+class BatchRun(CallsAround):
     """Run the function of an entry once, for a batch.
 
     It is what recorded code takes for its tape. Variables hold values, and a `Tracer` for what
@@ -65,19 +62,16 @@ class BatchRun:
 
     Attributes:
         count: how many entries there are.
-        around: what runs calls of whole arrays: a tape, a run of a batch around this one, or
-            `None`, where they are simply run.
         parent: the run inside which this one differentiates the same batch.
         made: containers that this run has made, by identity: those may be changed.
-        read_only: containers that it was given, or has copied: those may not.
         cells: variables that this run has made.
         arguments: the arrays that it was given.
     """
 
     def __init__(self, count: int, around: Any = None, parent: "BatchRun | None" = None) -> None:
-        self.count, self.around, self.parent = count, around, parent
+        super().__init__(around)
+        self.count, self.parent = count, parent
         self.made: dict[int, Any] = {}
-        self.read_only: dict[int, Any] = {}
         self.cells: dict[int, Any] = {}
         self.arguments: dict[int, Any] = {}
 
@@ -225,92 +219,6 @@ class BatchRun:
             raise NotBatched(f"{where()}: an entry of {an(type(x).__name__)} is read")
         return self.computed(operator.getitem, (x, index))
 
-    # -- on the tape around
-
-    def computed(self, f: Any, xs: PositionalOperands, kws: KeywordOperands | None = None) -> Any:
-        """Run a call of values, without batches or of whole batches; return what it gives.
-
-        What has a number on the tape around is traced, as no batch: who asks for a batch says so.
-        """
-        y, node = self.carried_out(f, xs, kws or {})
-        return self.traced(y, node)
-
-    def by_body(self, body: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
-        """Return what the body of a batching rule gives, as tracers."""
-        if self.around is None:
-            return self.computed(body, xs, kws)
-        return self.unwrapped(body(*map(self.wrapped, xs), **kws))
-
-    def wrapped(self, x: Any) -> Any:
-        """Return an operand of a rule, whose tracers are arrays that call the tape around."""
-        if type(x) is Tracer:
-            return Whole(x.value, x.node, self.call_of_wholes)
-        if isinstance(x, list | tuple) and tracers_in(x):
-            parts = [self.wrapped(part) for part in x]
-            return tuple.__new__(type(x), parts) if isinstance(x, tuple) else parts
-        return x
-
-    def unwrapped(self, y: Any) -> Any:
-        """Return what a rule gives, or calls, with tracers for the arrays of the tape around."""
-        if type(y) is Whole:
-            return Tracer(self, y.value, y.node, batched=False)
-        if isinstance(y, list | tuple):
-            parts = [self.unwrapped(part) for part in y]
-            return tuple.__new__(type(y), parts) if isinstance(y, tuple) else parts
-        return {key: self.unwrapped(x) for key, x in y.items()} if isinstance(y, dict) else y
-
-    def call_of_wholes(self, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
-        """Run a function of NumPy that a rule calls on the tape around."""
-        y = self.computed(f, self.unwrapped(tuple(xs)), self.unwrapped(kws))
-        return self.wrapped(y) if type(y) is not np.ndarray else Whole(y, None, self.call_of_wholes)
-
-    def carried_out(self, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> tuple[Any, Any]:
-        """Run a call on the tape around, with values in the place of tracers."""
-        given = [self.lowered(x) for x in xs]
-        named = {name: self.lowered(x) for name, x in kws.items()}
-        values = [x for x, _ in given]
-        options = {name: x for name, (x, _) in named.items()}
-        if self.around is None:
-            return f(*values, **options), None
-        nodes = (None, *(n for _, n in given), *(n for _, n in named.values()))
-        found: tuple[Any, Any] = self.around.call(nodes, f, *values, **options)
-        return found
-
-    def lowered(self, x: Any) -> tuple[Any, Any]:
-        """Return the value of an operand on the tape around, and its number there."""
-        if type(x) is Tracer:
-            return x.value, x.node
-        if not isinstance(x, list | tuple) or not tracers_in(x):
-            return x, None
-        parts = [self.lowered(part) for part in x]
-        values = [value for value, _ in parts]
-        if self.around is None:
-            return type(x)(values) if type(x) in (list, tuple) else tuple(values), None
-        build = build_list if isinstance(x, list) else build_tuple
-        found: tuple[Any, Any] = self.around.call((None, *(n for _, n in parts)), build, *values)
-        return found
-
-    def traced(self, y: Any, node: Any) -> Any:
-        """Return a value that came from the tape around; what it holds may not be changed."""
-        if isinstance(y, list | tuple | dict) and (node is not None or tracers_in(y)):
-            keys = y if isinstance(y, dict) else range(len(y))
-            parts = {
-                key: self.traced(*self.around.call((None, node, None), operator.getitem, y, key))
-                for key in keys
-            }
-            if isinstance(y, tuple):
-                return tuple.__new__(type(y), parts.values())
-            found: Any = parts if isinstance(y, dict) else [*parts.values()]
-            self.read_only[id(found)] = found
-            return found
-        if type(y) is Tracer and not isinstance(self.around, BatchRun):
-            raise NotBatched("an entry of another batch is met")
-        if type(y) is not Tracer and kind_of(y) == OBJECT:
-            return y  # its cotangent is known by its identity
-        if type(y) is Tracer or (node is not None and not _is_code(y)):
-            return Tracer(self, y, node, batched=False)
-        return y
-
     def noted(self, container: Any) -> Any:
         """Note a container that has been made, which may be changed."""
         self.made[id(container)] = container
@@ -364,14 +272,6 @@ def _are_joined(xs: PositionalOperands) -> bool:
     """Return whether operands are lists or tuples, which are put together or repeated."""
     numeric = any(isinstance(x, Array) or type(x) is Tracer for x in xs)
     return not numeric and any(type(x) in CONTAINERS for x in xs)
-
-
-def _is_code(x: Any) -> bool:
-    """Return whether a value is a function, whose gradients are those of what it captured."""
-    is_builtin = isinstance(x, types.BuiltinFunctionType)
-    if is_builtin:
-        return isinstance(x.__self__, types.ModuleType | None)
-    return isinstance(x, types.FunctionType | np.ufunc)
 
 
 def _is_function(x: Any) -> bool:
