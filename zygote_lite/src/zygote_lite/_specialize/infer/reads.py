@@ -27,6 +27,7 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.arrays import JOINING, joined_by_index
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
+from zygote_lite._specialize.infer.models.whole_lists import copied
 from zygote_lite._specialize.infer.models.wholes import attribute_of_whole
 from zygote_lite._specialize.infer.operations import active
 from zygote_lite._specialize.infer.tables import (
@@ -172,6 +173,8 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
         if stored is not None and not (stored.is_array and builder.distinct):
             return stored
     if isinstance(x.fact, ListOf):
+        if isinstance(index.sample, slice):
+            return copied(builder, x, index)
         return _lists.item_of_list(builder, x, index, stem)
     if isinstance(x.sample, RowsOfData):
         return item_of_rows(builder, x, index)

@@ -21,6 +21,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models import whole_lists as _whole_lists
 from zygote_lite._specialize.infer.models.arrays import open_mesh, parts_of_array, spread_arrays
 from zygote_lite._specialize.infer.models.lookups import by_known_name, contains, signature_of
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
@@ -112,7 +113,7 @@ def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
             "it repeats a list whose length is not fixed, or not a whole number of times"
         )
     if builder.uniform:
-        return _lists.repeated(builder, x, count)
+        return _whole_lists.repeated(builder, x, count)
     if builder.held:
         few = count.is_constant and len(x.items) * count.sample <= _MOST_REPEATED
         return (
@@ -135,7 +136,7 @@ def _joined_lists(builder: Builder, xs: list[Value]) -> Value | None:
     """Return what stands for `a + b` of lists or of tuples."""
     a, b = xs
     if isinstance(a.fact, ListOf) and isinstance(b.fact, ListOf):
-        return _lists.joined_lists(builder, a, b)
+        return _whole_lists.joined_lists(builder, a, b)
     kind = type(a.sample)
     if kind not in (list, tuple) or type(b.sample) is not kind:
         return None
@@ -151,7 +152,7 @@ def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
         if not xs:
             return _lists.new_list(builder)
         if isinstance(xs[0].fact, ListOf):
-            return _lists.copied(builder, xs[0])
+            return _whole_lists.copied(builder, xs[0])
     builder.inputs.lists = builder.inputs.lists or kind is list
     if items is None and xs[0].is_array and not (xs[0].has_no_axes or builder.plain):
         items = parts_of_array(builder, xs[0])
@@ -295,7 +296,7 @@ def _summed_items(builder: Builder, xs: list[Value]) -> Value | None:
     if builder.follows:
         refuse_other_rules(sum)
     if is_list or items is None:
-        return _lists.total(builder, xs)
+        return _whole_lists.total(builder, xs)
     total = xs[1] if len(xs) > 1 else constant(0)
     if sys.version_info >= (3, 12) and _is_compensated([total, *items]):
         return _compensated(builder, total, items)
