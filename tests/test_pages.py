@@ -19,6 +19,7 @@ import io
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 import tokenize
@@ -162,7 +163,7 @@ class Page:
                 assert not shown
                 continue
             done = subprocess.run(
-                [sys.executable, *command.split()[1:]],
+                [sys.executable, *shlex.split(command)[1:]],
                 cwd=self.folder,
                 env={**os.environ, "COLUMNS": "80", "PYTHONPATH": os.pathsep.join(sys.path)},
                 capture_output=True,

@@ -1,11 +1,12 @@
-"""`python -m zygote_lite explain`: tiers, reasons and rules as a table."""
+"""`python -m zygote_lite explain` and `code`: tiers, reasons and rules as a table, and code."""
 
 import functools
+import re
 import sys
 
 import pytest
 
-from zygote_lite import explain
+from zygote_lite import code_adjoint, explain
 from zygote_lite.__main__ import _function_and_names, command
 
 PROGRAM = """
@@ -58,6 +59,20 @@ def test_the_table_says_what_explain_says(model, capsys):
     assert [line.split() for line in lines[1:]] == [line.split() for line in said[1:]]
     assert "transformed" in lines[0]
     assert any("numpy.sin" in line and "rules_base" in line for line in lines)
+
+
+def test_the_code_is_printed_as_the_function_gives_it(model, capsys, monkeypatch):
+    asked = ["code", f"{model}::loss", "--args", "np.ones(3) * SCALE", "2.0", "--argnums", "0"]
+    assert command(asked) == 0
+    printed = capsys.readouterr().out
+    f, names = _function_and_names(f"{model}::loss")
+    assert printed == code_adjoint(f, names["np"].ones(3) * 2, 2.0, argnums=0).rstrip() + "\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert command(asked) == 0
+    colored = capsys.readouterr().out
+    assert "\x1b[" in colored
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", colored).splitlines()
+    assert [line.rstrip() for line in shown] == printed.splitlines()
 
 
 def test_a_file_of_a_package_and_one_that_exits(tmp_path, capsys, monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from zygote_lite import code_adjoint, code_jvp, code_lowered, code_primal
+from zygote_lite import code_adjoint, code_jvp, code_lowered, code_primal, explain
 
 
 def loss(x):
@@ -23,6 +23,7 @@ CODES = {
     "primal": lambda: code_primal(loss),
     "lowered": lambda: code_lowered(loss),
     "jvp": lambda: code_jvp(loss, np.ones(3)),
+    "explain": lambda: explain(loss, np.ones(3)),
 }
 
 
@@ -55,6 +56,22 @@ def test_rich_prints_it_highlighted(capsys):
     with console.capture() as captured:
         console.print(CODES["adjoint"]())
     assert "\x1b[" in captured.get()
+
+
+def test_a_list_of_calls_has_a_color_for_each_answer():
+    shown = explain(lambda x: np.sum(x) * len({x[0], 1}), np.ones(3))
+    of = {
+        answer: {
+            re.findall(r"color: (#\w+)", line)[-1]
+            for line in shown._repr_html_().splitlines()
+            if f">{answer}" in line
+        }
+        for answer in ("recorded", "rule of")
+    }
+    assert [len(colors) for colors in of.values()] == [1, 1]
+    assert of["recorded"] != of["rule of"]
+    copied = pickle.loads(pickle.dumps(shown))
+    assert (type(copied), copied) == (type(shown), shown)
 
 
 def test_it_is_pickled_and_compiled_as_text():

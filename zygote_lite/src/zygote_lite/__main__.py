@@ -2,6 +2,8 @@
 
 python -m zygote_lite explain model.py::loss --args "np.ones(3)" 2.0
                                       how each call of the function is differentiated
+python -m zygote_lite code model.py::loss --args "np.ones(3)" 2.0
+                                      the code that computes its gradient, highlighted in a terminal
 python -m zygote_lite error           the kinds of errors, with their codes
 python -m zygote_lite error ZL012     the page about one of them, or of those of rules (RC001)
 """
@@ -14,6 +16,7 @@ import re
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,7 @@ import numpy as np
 
 from rulescore.__main__ import main as errors_of_rules
 from rulescore.faults import code_in, print_page
-from zygote_lite._interface.show import resolutions
+from zygote_lite._interface.show import code_adjoint, resolutions
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite.errors import Fault
 
@@ -35,17 +38,21 @@ def command(arguments: list[str] | None = None) -> int:
     error = commands.add_parser("error", help="print the page about a kind of error")
     error.add_argument("code", nargs="?", help="such as ZL012; without it all codes are listed")
     error.set_defaults(run=_error)
-    explain = commands.add_parser("explain", help="show how each call is differentiated, and why")
-    explain.add_argument(
-        "function", help="such as model.py::loss, or package.module::Class().method"
-    )
-    explain.add_argument(
-        "--args", nargs="*", default=[], metavar="EXPRESSION",
-        help="the arguments, in Python, and `name=EXPRESSION` for those by keyword: names of the "
-        "file, `np` and `math` are known",
-    )  # fmt: skip
-    explain.add_argument("--argnums", type=int, nargs="*", help="which of them; without it all")
-    explain.set_defaults(run=_explain)
+    for name, help_, run in (
+        ("explain", "show how each call is differentiated, and why", _explain),
+        ("code", "show the code that computes the gradient", _code),
+    ):
+        asked = commands.add_parser(name, help=help_)
+        asked.add_argument(
+            "function", help="such as model.py::loss, or package.module::Class().method"
+        )
+        asked.add_argument(
+            "--args", nargs="*", default=[], metavar="EXPRESSION",
+            help="the arguments, in Python, and `name=EXPRESSION` for those by keyword: names of "
+            "the file, `np` and `math` are known",
+        )  # fmt: skip
+        asked.add_argument("--argnums", type=int, nargs="*", help="which of them; without it all")
+        asked.set_defaults(run=run)
     given = parser.parse_args(arguments)
     status: int = given.run(given)
     return status
@@ -63,6 +70,27 @@ def _error(given: argparse.Namespace) -> int:
 
 
 def _explain(given: argparse.Namespace) -> int:
+    def answer(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
+        lines = [
+            ("-" if place.startswith("<frozen ") else place, call, how)
+            for place, call, how in resolutions(f, xs, kws, given.argnums)
+        ]
+        _print_table(("place", "call", "how"), lines)
+
+    return _asked_for(given, answer)
+
+
+def _code(given: argparse.Namespace) -> int:
+    def answer(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
+        print(repr(code_adjoint(f, *xs, argnums=given.argnums, **kws)).rstrip())
+
+    return _asked_for(given, answer)
+
+
+def _asked_for(
+    given: argparse.Namespace, answer: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
+) -> int:
+    """Answer a question about a function with its arguments; return the exit status."""
     asked = given.function
     try:
         f, names = _function_and_names(asked)
@@ -82,10 +110,7 @@ def _explain(given: argparse.Namespace) -> int:
         print(f"{asked}: {told}", file=sys.stderr)
         return 2
     try:
-        lines = [
-            ("-" if place.startswith("<frozen ") else place, call, how)
-            for place, call, how in resolutions(f, tuple(xs), kws, given.argnums)
-        ]
+        answer(f, tuple(xs), kws)
     except (Exception, SystemExit) as error:
         if not code_in(str(error)):  # of the function itself: where, too
             keep_users_frames(error)
@@ -94,7 +119,6 @@ def _explain(given: argparse.Namespace) -> int:
         else:
             print(error, file=sys.stderr)
         return 1
-    _print_table(("place", "call", "how"), lines)
     return 0
 
 

@@ -1,13 +1,16 @@
-"""Code that is shown: a text, which is highlighted in a terminal and in a notebook."""
+"""Text that is shown, code or a list of calls: highlighted in a terminal and in a notebook."""
 
 import functools
 import importlib.util
 import io
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
 Asked = ParamSpec("Asked")
+_LINE_OF_CALLS = re.compile(r"(?P<place>\S+|<.*?>)  +(?P<call>.*?)  +(?P<how>\S.*)")
+_COLORS = {"transformed": "green", "rule of": "cyan", "recorded": "yellow"}
 _PRE = '<pre style="font-family: monospace; line-height: 1.4">{code}</pre>'
 
 
@@ -42,7 +45,29 @@ class Code(str):
         return html
 
     def __reduce__(self) -> Any:
-        return Code, (str(self),)
+        return type(self), (str(self),)
+
+
+class CallList(Code):
+    """A list of calls, a line each: where, the call, and how it was resolved. Shown as code is."""
+
+    __slots__ = ()
+
+    def __rich__(self) -> Any:
+        from rich.text import Text
+
+        text = Text()
+        for line in self.splitlines():
+            found = _LINE_OF_CALLS.fullmatch(line)
+            if found is None:
+                text.append(f"{line}\n")
+                continue
+            how = next((c for word, c in _COLORS.items() if found["how"].startswith(word)), "")
+            text.append(line[: found.start("call")], "dim")
+            text.append(line[found.start("call") : found.start("how")], "bold")
+            text.append(f"{found['how']}\n", how)
+        text.right_crop(1)
+        return text
 
 
 def _console() -> Any:
@@ -59,11 +84,16 @@ def _console() -> Any:
     )
 
 
-def as_code(f: Callable[Asked, str]) -> Callable[Asked, str]:
-    """Decorate a function whose text is code."""
+def shown_as(
+    kind: type[Code],
+) -> Callable[[Callable[Asked, str]], Callable[Asked, str]]:
+    """Return a decorator of a function that returns text, which is to be shown as of a kind."""
 
-    @functools.wraps(f)
-    def shown(*xs: Asked.args, **kws: Asked.kwargs) -> str:
-        return Code(f(*xs, **kws))
+    def decorate(f: Callable[Asked, str]) -> Callable[Asked, str]:
+        @functools.wraps(f)
+        def shown(*xs: Asked.args, **kws: Asked.kwargs) -> str:
+            return kind(f(*xs, **kws))
 
-    return shown
+        return shown
+
+    return decorate

@@ -12,7 +12,7 @@ from rulescore.faults import with_cells
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
-from zygote_lite._interface.code import as_code
+from zygote_lite._interface.code import CallList, Code, shown_as
 from zygote_lite._interface.stages import TEXTS, text_of_exits
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
@@ -43,7 +43,7 @@ _RECORDED = (
 
 
 @entry
-@as_code
+@shown_as(Code)
 def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the lowered code of a function: one operation per statement, as readable Python.
 
@@ -58,7 +58,7 @@ def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
 
 
 @entry
-@as_code
+@shown_as(Code)
 def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the recording code of a function: its forward code, which notes each call on a tape.
 
@@ -72,7 +72,7 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
 
 
 @entry
-@as_code
+@shown_as(Code)
 def code_adjoint(
     f: Any, /, *xs: Any, argnums: Argnums | None = None, stage: str = "adjoint", **kws: Any
 ) -> str:
@@ -110,7 +110,7 @@ def code_adjoint(
 
 
 @entry
-@as_code
+@shown_as(Code)
 def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     """Return the code that `jvp` runs for arguments of these types, as readable Python.
 
@@ -193,6 +193,7 @@ def _function_of(f: Any) -> types.FunctionType:
 
 
 @entry
+@shown_as(CallList)
 def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
     """Return how each call of `f(*xs, **kws)` was resolved: one line for each, in order.
 
@@ -204,9 +205,10 @@ def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> 
     A line has the place of the call, the call, and the rule that answered it (plugin, file, line),
     or that its source was recorded. Calls in a loop that were resolved alike have one line, with
     their number. Calls without a differentiated argument, and operations of the
-    engine's own, are left out. If there is transformed code for these types, the lines of `f`, and
-    of the functions that it leaves to the tape, say so: it uses the same rules. If there is none,
-    the first line says why. Raises the errors of the gradient.
+    engine's own, are left out. If there is transformed code for these types, the lines of `f` and
+    of the functions that it calls say so: it uses the same rules. A function that the code leaves
+    to the tape is recorded, and its line says why. If there is no code, the first line says why.
+    A notebook and the prompt show the list in colors. Raises the errors of the gradient.
     """
     lines = [tuple(map(with_cells, line)) for line in resolutions(f, xs, kws, argnums)]
     if not lines:
@@ -261,10 +263,12 @@ def _with_tiers(
     of_names[name_of(f)] = "transformed"
     if isinstance(made, Exception):
         of_names[name_of(f)] = f"recorded: {_place_of(made)}{made}"
+    # without islands, no function that is called runs on the tape: all are part of the code
+    within = None if isinstance(made, Exception) or islands else "transformed"
     found = []
     for place, call, how in lines:
         name = call.partition("(")[0]
-        tier = of_names.get(name) or of_names.get(name.rpartition(".")[2])
+        tier = of_names.get(name) or of_names.get(name.rpartition(".")[2]) or within
         if not name.startswith(_NAMES_OF_OURS):
             found.append((place, call, _with_tier(how, tier)))
     return found
