@@ -1,14 +1,20 @@
 """What a user reads where a rule is missing: the function that was called, and what to install."""
 
 import re
+import textwrap
 
 import numpy as np
 import pytest
-from scipy import integrate, interpolate, linalg, optimize, special, stats
+from scipy import integrate, interpolate, linalg, optimize, signal, spatial, special, stats
 from scipy.cluster import vq
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import norm, splu
+from scipy.spatial import distance
 
 from rulescore import plugins, provider_of
-from zygote_lite import gradient
+from rulescore._command import survey
+from tests.zygote_lite.checks.finite_differences import assert_slopes
+from zygote_lite import gradient, stop_gradient
 from zygote_lite.errors import DifferentiationError, NoRuleError
 
 
@@ -76,7 +82,7 @@ class Alike(integrate.OdeSolver):
 
 @pytest.mark.parametrize("told", OPTIONS)
 def test_a_refused_option_comes_with_what_to_do(told):
-    with pytest.raises(NoRuleError, match=rf": {told}.*; use another function, or .* \[ZL004\]$"):
+    with pytest.raises(NoRuleError, match=rf": {told}.*; or declare a rule of .* \[ZL004\]$"):
         gradient(OPTIONS[told], 0.7)
 
 
@@ -106,3 +112,61 @@ def test_what_the_user_called_is_named_as_in_scipy(name):
 def test_the_reason_that_a_plugin_gives_is_told():
     with pytest.raises(NoRuleError, match="through it: SciPy's values of it are not accurate"):
         gradient(lambda x: special.obl_rad2(0, 1, x, 0.3)[0], 0.4)
+
+
+def test_each_reason_says_what_to_do():
+    generic = [
+        name
+        for name, why in survey.reasons().items()
+        if ": " not in why and not why.endswith((":", " yet", " its own source"))
+    ]
+    assert generic == []
+
+
+def test_a_reason_that_ends_with_a_colon_comes_with_a_rule():
+    told = r", or declare a rule that takes differences:\n\n(.*)\n\n\[ZL004\]$"
+    f = lambda x: special.ellip_harm(8.0, 5.0, 1, 1, x)
+    with pytest.raises(NoRuleError, match=re.compile(told, re.DOTALL)) as refused:
+        gradient(f, 0.3)
+    (rule,) = re.findall(told, str(refused.value), re.DOTALL)
+    difference = (
+        "dx = (ellip_harm(h2, k2, n, p, s + 1e-6) - ellip_harm(h2, k2, n, p, s - 1e-6)) / 2e-6;"
+        "return None, None, None, None, dy * dx"
+    )
+    space = {}
+    exec(re.sub("raise NotImpl.*", difference, textwrap.dedent(rule)), space)
+    try:
+        assert gradient(f, 0.3) == pytest.approx((1.0,))  # the function is s
+    finally:
+        space["rule"].unregister()
+
+
+def knots_of(x):
+    return interpolate.make_splrep(T, stop_gradient(np.sin(6 * T) * x), s=0.01).t
+
+
+AS_TOLD = {  # what a reason says to do in place of a function
+    "firls": lambda x: signal.firls(11, [0, 0.1 * x, 0.2, 0.5], [1, 1, 0, 0], fs=1.0)[0],
+    "make_lsq_spline": lambda x: interpolate.make_lsq_spline(
+        T, np.sin(6 * T) * x, knots_of(0.7))(0.4),
+    "make_smoothing_spline": lambda x: interpolate.make_smoothing_spline(
+        T, np.sin(6 * T) * x, lam=0.01)(0.4),
+    "RBFInterpolator": lambda x: interpolate.RBFInterpolator(
+        T[:, None], T * x, smoothing=0.1)([[0.4]])[0],
+    "splu": lambda x: splu(csc_array(A * x)).solve(A[0])[0],
+    "norm": lambda x: norm(csc_array(A * x), 1),
+    "sph_harm_y": lambda x: special.sph_harm_y(2, 1, x, 0.2).real,
+    "qr": lambda x: linalg.qr(np.vstack([A, x * A[:1]]))[1][0, 0],
+    "eigh": lambda x: (lambda w, v: np.sum((v * np.exp(w)) @ v.T))(*linalg.eigh(x * A)),
+    "fractional_matrix_power": lambda x: linalg.fractional_matrix_power(A * x, 0.3)[0, 0],
+    "linprog": lambda x: optimize.linprog([x, 1.0], [[-1.0, -2.0], [-2.0, -1.0]], [-1.0, -1.0]).fun,
+    "milp": lambda x: x * optimize.milp(stop_gradient(A[0] + 0.7)).fun,
+    "cdist": lambda x: np.min(distance.cdist(A * x, A)),
+    "tsearch": lambda x: x * spatial.tsearch(
+        spatial.Delaunay(A[:, :2]), stop_gradient(A[:, :2]))[0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AS_TOLD)
+def test_what_reasons_say_to_do_is_differentiated(name):
+    assert_slopes(gradient(AS_TOLD[name], 0.7), AS_TOLD[name], (0.7,), 1e-5)

@@ -6,6 +6,7 @@ import io
 import json
 import operator
 import os
+import pickle
 import re
 import struct
 import subprocess
@@ -20,8 +21,19 @@ from scipy import integrate, interpolate, ndimage, signal, spatial, stats
 from scipy.linalg import blas
 
 from rulescore import RuleError, RuleSet
+from rulescore._plugins.plugin import Plugin
 from tests.zygote_lite.checks.finite_differences import assert_slopes
-from zygote_lite import NoRuleError, grad, gradient, hvp, jacobian, jvp, pullback, vmap
+from zygote_lite import (
+    NoRuleError,
+    grad,
+    gradient,
+    hvp,
+    jacobian,
+    jvp,
+    pullback,
+    stop_gradient,
+    vmap,
+)
 from zygote_lite._tape import advice
 from zygote_lite._tape.advice import annotation_of, rule_to_paste, what_to_do
 from zygote_lite._tape.refusal import hook_refusal
@@ -416,9 +428,80 @@ def test_what_could_be_differentiated_gets_a_rule_of_public_names(f, told):
 
 
 def test_a_reason_for_good_comes_without_a_rule():
-    told = r"a step function of the image; use another function, or declare .* \[ZL004\]$"
+    told = r"a step function of the image: give it `stop_gradient\(\.\.\.\)` of .* \[ZL004\]$"
     with pytest.raises(NoRuleError, match=told):
         gradient(lambda x: np.sum(ndimage.distance_transform_edt(x)), X)
+    as_told = lambda x: x[0] * np.sum(ndimage.distance_transform_edt(stop_gradient(x)))
+    assert gradient(as_told, X)[0][0] == np.sum(ndimage.distance_transform_edt(X))
+
+
+def swapped(x):
+    return np.sum(x.byteswap().view(x.dtype.newbyteorder()) ** 2)
+
+
+METHODS = {  # the method, what is told, and the program that does what is told
+    "byteswap": (
+        swapped,
+        "`x.astype(x.dtype.newbyteorder())`",
+        lambda x: np.sum(x.astype(x.dtype.newbyteorder()) ** 2),
+    ),
+    "dump": (
+        lambda x: x.dump(os.devnull) or np.sum(x**2),
+        "write `stop_gradient(x)` instead",
+        lambda x: stop_gradient(x).dump(os.devnull) or np.sum(x**2),
+    ),
+    "setfield": (
+        lambda x: (x.setfield(x[0], float), np.sum(x**2))[1],
+        "as in `x[...] = values`",
+        lambda x: (operator.setitem(x, ..., x[0]), np.sum(x**2))[1],
+    ),
+    "view": (
+        lambda x: np.sum(x.view(np.float32)),
+        "convert them by `astype`",
+        lambda x: np.sum(x.astype(np.float32)),
+    ),
+    "dumps": (
+        lambda x: np.sum(pickle.loads(pickle.dumps(x))),
+        "give it `stop_gradient(...)` of them",
+        lambda x: np.sum(x * pickle.loads(pickle.dumps(stop_gradient(x)))),
+    ),
+    "pack": (
+        lambda x: struct.Struct("d").pack(x[0])[0] * x[1],
+        "give it `stop_gradient(...)` of them",
+        lambda x: struct.Struct("d").pack(stop_gradient(x[0]))[0] * x[1],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_in_c_for_which_no_rule_helps_comes_with_what_does(name):
+    f, told, as_told = METHODS[name]
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=re.escape(told)) as refused:
+            grad(f)(X.copy())
+        assert f"{name} " in str(refused.value)
+        assert "declare" not in str(refused.value)
+        assert np.all(np.isfinite(grad(as_told)(X.copy())))
+
+
+def test_a_method_in_c_with_a_bare_reason_comes_with_a_rule():
+    reasons = RuleSet("mine")
+    reasons.without_rule("nobody has needed it", "numpy.ndarray.byteswap")
+    plugins = (Plugin("mine", "mine", "1", (reasons,)),)
+    space = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rulescore._plugins.published.plugins", lambda: plugins)
+        told = r"needed it; use another function, or declare a rule of your own:\n\n"
+        with pytest.raises(NoRuleError, match=told) as refused:
+            grad(swapped)(X)
+        (rule,) = re.findall(r"own:\n\n(.*)\n\n\[ZL004\]$", str(refused.value), re.DOTALL)
+    exec(re.sub("raise NotImpl.*", "return (dy,)", textwrap.dedent(rule)), space)
+    try:
+        f = lambda x: np.sum(x.byteswap().byteswap() ** 2)
+        for _ in range(3):
+            assert np.array_equal(grad(f)(X), 2.0 * X)
+    finally:
+        space["rule"].unregister()
 
 
 def test_json_of_a_text_of_active_numbers_is_named_as_the_user_knows_it():

@@ -25,5 +25,5 @@ def declare(f):
 
 declare(sf.fht)
 declare(sf.ifht)
-reason = "it sets or tells which implementation is used"
+reason = "it sets or tells which implementation is used: call it outside of what is differentiated"
 rule.without_rule(reason, "scipy.fft.register_backend", "scipy.fft.set_global_backend")

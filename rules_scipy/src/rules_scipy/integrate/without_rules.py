@@ -5,6 +5,6 @@ from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
 REASONS = {
-    "it draws random numbers": "qmc_quad",
+    "it draws random numbers: use `nquad`, or the mean of the function at drawn points": "qmc_quad",
 }
 record(rule, "scipy.integrate", REASONS)

@@ -14,7 +14,9 @@ rule.constant(
 )
 
 REASONS = {
-    "it looks at which entries are zero: its value is a step function of the image": (
+    "it looks at which entries are zero, and its value is a step function of the image: give it"
+    " `stop_gradient(...)` of the image, which says that the steps are meant as constants; or use"
+    " the distances of points, which are smooth, by `scipy.spatial.distance.cdist`": (
         "distance_transform_bf distance_transform_cdt distance_transform_edt"
     ),
 }

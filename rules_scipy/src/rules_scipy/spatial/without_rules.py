@@ -5,6 +5,9 @@ from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
 REASONS = {
-    "it finds the simplex of a point: its value is a step function": "tsearch",
+    "it finds the simplex of a point, and its value is a step function: give it"
+    " `stop_gradient(...)` of the points, which says that the steps are meant as constants": (
+        "tsearch"
+    ),
 }
 record(rule, "scipy.spatial", REASONS)

@@ -322,8 +322,10 @@ class RuleSet:
     def without_rule(self, reason: str, *names: str) -> None:
         """Record why functions, given by names such as `numpy.copyto`, have no rule.
 
-        `python -m rulescore list --missing` shows the reason. If it ends with "yet", a derivative
-        exists, and an AD may show the user how to declare the rule.
+        `python -m rulescore list --missing` shows the reason, and so do the errors of an AD. What
+        to do comes after a colon: "it reads a file: read it before". If the reason ends with a
+        colon, or with "yet", an AD may show how to declare the rule. If it ends with "its own
+        source", an error is about what that source calls.
         """
         self.reasons.update(dict.fromkeys(names, reason))
 

@@ -93,6 +93,31 @@ def declaring(call: GivenCall | None, lead: str = OR_DECLARE) -> str:
     return "" if rule is None else f"{lead}\n\n{textwrap.indent(rule, '    ')}\n\n"
 
 
+def with_remedy(why: str, name: str, call: GivenCall | None) -> str:
+    """Return why a function has no rule, with what to do, as `RuleSet.without_rule` has it.
+
+    Arguments:
+        why: the reason.
+        name: the name of the function.
+        call: the call of it.
+    """
+    if why.endswith(":"):
+        return declaring(call, why) or f"{why} a rule for {name} goes first"
+    if has_remedy(why):
+        return why
+    is_possible = why.endswith(" yet")
+    rule = declaring(call, f"{why}; declare it:" if is_possible else f"{why}{_OR_ANOTHER}:")
+    return rule or f"{why}{_OR_ANOTHER} for {name}, which goes first"
+
+
+_OR_ANOTHER = "; use another function, or declare a rule of your own"
+
+
+def has_remedy(why: str) -> bool:
+    """Return whether a reason says what to do, after a colon."""
+    return ": " in why
+
+
 def _changes_arguments(f: Any) -> bool:
     """Return whether no rule can be declared for a function, because it changes its arguments."""
     if getattr(f, "__name__", "") == "__init__":

@@ -46,10 +46,11 @@ from zygote_lite._ir.places import (
 from zygote_lite._tape.advice import (
     OR_DECLARE,
     call_by_user,
-    declaring,
+    has_remedy,
     hint_on_library,
     near_miss,
     what_to_do,
+    with_remedy,
 )
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.holders import instead_of
@@ -88,7 +89,15 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
         return y, text_pullback(y, len(flags))
     if y is not None and any(map(is_active_text, operands)) and type(f).__module__ != "_json":
         raise text_refusal(f, xs)
-    raise refusal(f, xs, kws, returns=y is not None and not have_changed(operands, before))
+    are_unchanged = not have_changed(operands, before)
+    is_read = any(map(is_stream, operands))
+    if is_text(y) and are_unchanged and not is_read and reason_of(name_of(f)) is None:
+        raise Fault.TEXT(
+            f"{where()}: {name_of(f)} of ({_given(xs, kws)}) makes a text of what is "
+            "differentiated, and no gradient passes through a text: compute with the numbers, or "
+            "give it `stop_gradient(...)` of them, which says that the text carries no gradient"
+        )
+    raise refusal(f, xs, kws, returns=y is not None and are_unchanged)
 
 
 _WITHOUT_TRACE = {id(f) for f in (time.sleep, sys.audit)}
@@ -151,12 +160,10 @@ def refusal(
             f"passes through it; {_advice_on_options(f, kws or {})}"
         )
     why = reason_of(name)
-    if why is not None:
-        is_possible = why.endswith(" yet")  # as `RuleSet.without_rule` says
-        rule = declaring(called, "; declare it:") if is_possible else ""
+    if why is not None and not why.endswith(" its own source"):  # then it is what that calls
         return Fault.UNKNOWN_DERIVATIVE(
-            f"{place}: {name} has no rule, and a gradient passes through it: {why}"
-            f"{rule or _own_rule(name)}"
+            f"{place}: {name} has no rule, and a gradient passes through it: "
+            f"{with_remedy(why, name, called)}"
         )
     if outside is not None:
         return what_to_do(
@@ -202,25 +209,31 @@ def read_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
     )
 
 
-def option_refusal(
-    error: NotImplementedError | str, f: Any, instead: str = "use another function"
-) -> Exception:
-    """Return the error for a call that a rule refuses, with the place of the user's own call."""
+def option_refusal(error: NotImplementedError | str, f: Any, instead: str = "") -> Exception:
+    """Return the error for a call that a rule refuses, with the place of the user's own call.
+
+    Arguments:
+        error: what the rule says, with what to do after a colon.
+        f: the function.
+        instead: what to do, where the rule does not say it.
+    """
     outside = called_by_user()
     if outside is None:
-        return Fault.UNKNOWN_DERIVATIVE(f"{where()}: {error}{_own_rule(name_of(f), instead)}")
-    told = f"{_told_inside(outside, where(), error)}{_own_rule(outside[1], instead)}"
-    return Fault.UNKNOWN_DERIVATIVE(told)
-
-
-def _own_rule(name: str, instead: str = "use another function") -> str:
-    """Return what helps, whatever a rule refuses, and for whatever reason."""
-    return f"; {instead}, or declare a rule of your own for {name}, which goes first"
+        told, name = f"{where()}: {error}", name_of(f)
+    else:
+        told, name = _told_inside(outside, where(), error), outside[1]
+    if not instead and not has_remedy(str(error)):
+        instead = "use another function"
+    own = f"or declare a rule of your own for {name}, which goes first"
+    return Fault.UNKNOWN_DERIVATIVE(f"{told}; {f'{instead}, ' if instead else ''}{own}")
 
 
 def _told_inside(outside: tuple[str, str, str], place: str, error: Any) -> str:
     why = reason_of(outside[1])
-    if why is not None:  # which says more than what SciPy, say, does inside
+    if why is not None and not why.endswith(
+        " its own source"
+    ):  # which says more than what SciPy, say, does inside
+        why = why.removesuffix(":")
         return f"{outside[0]}: {outside[1]} has no rule, and a gradient passes through it: {why}"
     return (
         f"{outside[0]}: a gradient passes through {outside[1]}, and at {place} it meets what is "

@@ -17,7 +17,7 @@ rule.constant(
     cg.structural_rank,
 )
 REASONS = {
-    "a masked array carries no gradient: use the dense or the sparse form of the graph": (
+    "a masked array carries no gradient: use the dense graph, or `csgraph_from_dense`": (
         "csgraph_from_masked csgraph_masked_from_dense csgraph_to_masked"
     ),
 }
