@@ -1,5 +1,7 @@
 """What a user reads where a rule is missing: the function that was called, and what to install."""
 
+import ast
+import pathlib
 import re
 import textwrap
 
@@ -123,6 +125,56 @@ def test_each_reason_says_what_to_do():
     assert generic == []
 
 
+def refusals():
+    """Yield the place and the text of each `NotImplementedError` that a rule raises."""
+    folder = pathlib.Path(__file__).parents[2]
+    for path in sorted(folder.glob("rules_*/src/**/*.py")):
+        tree = ast.parse(path.read_text(encoding="utf8"))
+        constants = {
+            node.targets[0].id: text_of(node.value, {})
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                name = getattr(node.exc.func, "id", "")
+                if name in ("NotImplementedError", "IntegralError"):
+                    text = text_of(node.exc.args[0], constants)
+                    yield f"{path.relative_to(folder)}:{node.lineno}", text
+
+
+def text_of(node, constants):
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part, constants) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return text_of(node.value, constants)
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    return constants.get(getattr(node, "id", ""), "x")
+
+
+TO_DO = (
+    r"add|assign|call|choose|compute|convert|detrend|find|give|hand|integrate|join|leave|left|let|"
+    r"make|minimize|move|multiply|pad|put|repeat|reshape|return|sort|take|their|use|write|for|"
+    r"differentiate"
+)
+
+
+def test_each_refusal_of_a_rule_says_what_to_do():
+    found = dict(refusals())
+    assert len(found) > 120
+    of_jax = [
+        place for place, text in found.items() if text == "x"
+    ]  # the text of an error of its own
+    assert len(of_jax) <= 1
+    bare = {
+        place: text
+        for place, text in found.items()
+        if place not in of_jax and not re.search(rf"[:;,] (or )?({TO_DO})\b", text)
+    }
+    assert bare == {}
+
+
 def test_a_reason_that_ends_with_a_colon_comes_with_a_rule():
     told = r", or declare a rule that takes differences:\n\n(.*)\n\n\[ZL004\]$"
     f = lambda x: special.ellip_harm(8.0, 5.0, 1, 1, x)
@@ -170,3 +222,40 @@ AS_TOLD = {  # what a reason says to do in place of a function
 @pytest.mark.parametrize("name", AS_TOLD)
 def test_what_reasons_say_to_do_is_differentiated(name):
     assert_slopes(gradient(AS_TOLD[name], 0.7), AS_TOLD[name], (0.7,), 1e-5)
+
+
+B = linalg.inv(A) + 0.1 * np.triu(A)
+EQUAL = {  # what a refusal says to write in place of a call, and the call
+    "e": (
+        lambda: linalg.solve_continuous_are(
+            A @ linalg.inv(B), B, linalg.inv(B).T @ A @ linalg.inv(B), A),
+        lambda: linalg.solve_continuous_are(A, B, A, A, B),
+    ),
+    "s": (
+        lambda: linalg.solve_continuous_are(
+            A - B @ linalg.solve(A, 0.1 * B.T), B, A - 0.01 * B @ linalg.solve(A, B.T), A),
+        lambda: linalg.solve_continuous_are(A, B, A, A, None, 0.1 * B),
+    ),
+    "rq": (
+        lambda: np.abs(linalg.qr(A[::-1, :2].T)[1].T[::-1, ::-1]),
+        lambda: np.abs(linalg.rq(A[:, :2])[0]),
+    ),
+    "eigh": (
+        lambda: linalg.eigh(A, linalg.inv(A @ A))[0],
+        lambda: linalg.eigh(A, A @ A, type=2)[0],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_what_a_refusal_says_to_write_is_equal(name):
+    written, called = EQUAL[name]
+    np.testing.assert_allclose(written(), called(), rtol=1e-6, atol=1e-9)
+
+
+def test_a_result_that_carries_no_gradient_is_told_with_what_to_do():
+    f = lambda x: optimize.minimize(lambda p: np.sum((p - x) ** 2), np.zeros(3)).jac[0]
+    told = r" and not jac: compute that from x \[ZL010\]$"
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=told):
+            gradient(f, 0.3)

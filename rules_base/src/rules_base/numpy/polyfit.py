@@ -97,4 +97,6 @@ def inverse_factors(a, rcond):
 def refuse(cotangent, what):
     """Raise `NotImplementedError` where a result without a rule has a cotangent."""
     if cotangent is not None and np.any(cotangent):
-        raise NotImplementedError(f"the {what} of np.polyfit has no rule")
+        raise NotImplementedError(
+            f"the {what} of np.polyfit has no rule: compute it from the coefficients"
+        )

@@ -349,7 +349,9 @@ def declare_unbound(name):
         if found is None:
             getattr(f, name)(*xs, **options)  # what the call itself refuses is its own error
             given = ", ".join([type(x).__name__ for x in xs] + [f"{key}=" for key in options])
-            raise NotImplementedError(f"np.{f.__name__}.{name} of ({given}) has no rule")
+            raise NotImplementedError(
+                f"np.{f.__name__}.{name} of ({given}) has no rule: call np.{f.__name__} itself"
+            )
         y, back = found
 
         def pullback(dy):

@@ -79,7 +79,8 @@ rule.scalar(np.nextafter)(lambda x, y: (1, None))
 def _(x):
     if np.iscomplexobj(x) and np.any(np.isfinite(np.real(x)) != np.isfinite(np.imag(x))):
         raise NotImplementedError(
-            "numpy.nan_to_num has no rule for complex numbers of which one part is not finite"
+            "numpy.nan_to_num has no rule for complex numbers of which one part is not finite: "
+            "give it `.real` and `.imag`"
         )
     return 1.0 * np.isfinite(x)
 

@@ -36,7 +36,10 @@ def _(ad, y, given):
 @solver(rule, si.quad_vec, by=("f", "a", "b"))
 def _(ad, y, given):
     if np.iscomplexobj(y[0]):
-        raise NotImplementedError("scipy.integrate.quad_vec has no rule for complex integrands")
+        raise NotImplementedError(
+            "scipy.integrate.quad_vec has no rule for complex integrands: return "
+            "`np.array([z.real, z.imag])`"
+        )
     f, a, b, args = given["f"], given["a"], given["b"], as_arguments(given["args"])
     inside = Inside(ad, f, args, y[0], given)
     lower, upper = end(f, a, args), end(f, b, args)
@@ -190,7 +193,9 @@ def _(ad, y, given):
 @solver(rule, si.nquad, by=("func", "ranges", "args"))
 def _(ad, y, given):
     if given["opts"] is not None:
-        raise NotImplementedError("scipy.integrate.nquad has no rule for opts")
+        raise NotImplementedError(
+            "scipy.integrate.nquad has no rule for opts: leave it out, or nest calls of `quad`"
+        )
     return of_nested(ad, si.nquad, given, given["ranges"], None)
 
 

@@ -14,7 +14,7 @@ from rulescore import RuleSet, project
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.designs")
 KNOTS = (
     "scipy.interpolate.bisplrep has a rule for given knots (task=-1): its search for them jumps, "
-    "also with s=0"
+    "also with s=0; or use `RBFInterpolator` with `smoothing`"
 )
 insert_by_fitpack = getattr(_fitpack, "insert", None) or _fitpack._insert  # as before SciPy 1.18
 

@@ -231,7 +231,10 @@ def _(made, given):
     t, c, k = made[0] if given["full_output"] else made
     if given["per"]:
         if fits:
-            raise NotImplementedError("scipy.interpolate.splrep has no rule for knots of a period")
+            raise NotImplementedError(
+                "scipy.interpolate.splrep has no rule for knots of a period: use "
+                "`make_interp_spline(x, y, bc_type='periodic')`"
+            )
         data = PeriodicData(given, t, c, k, (), fits)
     else:
         data = Data(given, t, c, k, (given["xb"], given["xe"]), fits)
@@ -343,7 +346,7 @@ def arrays_in(dspline, spline):
             if i not in places:
                 raise NotImplementedError(
                     f"of what {name_of(type(spline))} holds only knots and coefficients carry a "
-                    "gradient"
+                    "gradient: compute other values by the spline, such as a residual"
                 )
             at = places.index(i)
             found[at] = added(found[at], entry[: len(spline._eval_args[0])])

@@ -226,7 +226,10 @@ def pull_roots(poly, y, found, dfound):
     """Return the cotangents of a piecewise polynomial, and of its value at the roots."""
     c, breaks = in_columns(np.asarray(poly.c)), np.asarray(poly.x)
     if np.ndim(poly.c) > 2:
-        raise NotImplementedError("scipy.interpolate.PPoly.solve has a rule for one polynomial")
+        raise NotImplementedError(
+            "scipy.interpolate.PPoly.solve has a rule for one polynomial: take one column of "
+            "the coefficients at a time"
+        )
     if np.any(np.isnan(found)):
         raise np.linalg.LinAlgError(
             "scipy.interpolate.PPoly.solve has found an interval of roots: they have no derivative"

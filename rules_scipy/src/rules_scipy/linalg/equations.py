@@ -220,7 +220,11 @@ def riccati(f, gain, adjoint_of, form):
         balanced=True,
     ):
         if e is not None or s is not None:
-            raise NotImplementedError(f"scipy.linalg.{f.__name__} has no rule with `e` or `s`")
+            raise NotImplementedError(
+                f"scipy.linalg.{f.__name__} has no rule with `e` or `s`: for `e` give `a @ "
+                "inv(e)` and `inv(e).T @ q @ inv(e)`, for `s` give `a - b @ solve(r, s.T)` and "
+                "`q - s @ solve(r, s.T)`, in the place of `a` and `q`"
+            )
         y = f(a, b, q, r, balanced=balanced)
         k = gain(*map(np.asarray, (a, b, r)), y)
         closed = np.asarray(a) - np.asarray(b) @ k

@@ -216,7 +216,9 @@ def _(a: ArrayLike, permute_l=False, overwrite_a=False, check_finite=True, p_ind
 def _(A: ArrayLike, lower=True, hermitian=True, overwrite_a=False, check_finite=True):
     y = sl.ldl(A, lower, hermitian, False, check_finite)
     if np.iscomplexobj(y[0]) and not hermitian:
-        raise NotImplementedError("scipy.linalg.ldl has no rule for complex symmetric matrices")
+        raise NotImplementedError(
+            "scipy.linalg.ldl has no rule for complex symmetric matrices: use `lu`"
+        )
 
     def pullback(dy):
         low, d, order = y
@@ -285,7 +287,9 @@ def _(
     check_finite=True,
 ):
     if mode == "raw":
-        raise NotImplementedError("scipy.linalg.qr has no rule for the mode 'raw'")
+        raise NotImplementedError(
+            "scipy.linalg.qr has no rule for the mode 'raw': use 'full' or 'economic'"
+        )
     y = sl.qr(
         a,
         mode="economic" if mode == "r" else mode,
@@ -336,7 +340,10 @@ def _(a: ArrayLike, overwrite_a=False, lwork=None, mode="full", check_finite=Tru
         **given(lwork=lwork),
     )
     if rows > columns:
-        raise NotImplementedError("scipy.linalg.rq has no rule for more rows than columns")
+        raise NotImplementedError(
+            "scipy.linalg.rq has no rule for more rows than columns: use `qr` of `a[::-1].T`, "
+            "whose factors are these in reverse, transposed"
+        )
     r, q = y[0][..., -rows:], y[1][..., -rows:, :]
     if mode == "r":
         y = np.concatenate([np.zeros((*r.shape[:-1], columns - rows), r.dtype), r], axis=-1)
@@ -364,7 +371,8 @@ def _(a: ArrayLike, side="right"):
     rows, columns = np.shape(a)
     if (rows < columns) if side == "right" else (rows > columns):
         raise NotImplementedError(
-            "scipy.linalg.polar has a rule where the positive factor has the shorter side"
+            "scipy.linalg.polar has a rule where the positive factor has the shorter side: use "
+            "the other `side`"
         )
     w, s, vh = sl.svd(a, full_matrices=False)
     right = side == "right"

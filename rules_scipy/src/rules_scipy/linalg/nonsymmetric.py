@@ -64,7 +64,8 @@ def plain(left, homogeneous):
     """Refuse left vectors and homogeneous coordinates."""
     if left or homogeneous:
         raise NotImplementedError(
-            "scipy.linalg.eig has a rule for eigenvalues and right eigenvectors only"
+            "scipy.linalg.eig has a rule for eigenvalues and right eigenvectors only: left ones "
+            "are the right ones of `a.conj().T`"
         )
 
 
@@ -238,8 +239,8 @@ def below_diagonal(s, k):
 def _(a: ArrayLike, calc_q=False, overwrite_a=False, check_finite=True):
     if np.iscomplexobj(a):
         raise NotImplementedError(
-            "scipy.linalg.hessenberg has a rule for real matrices: the phases of the vectors of "
-            "complex ones are LAPACK's choice"
+            "scipy.linalg.hessenberg has a rule for real matrices, as the phases of the vectors of "
+            "complex ones are LAPACK's choice: compute what does not depend on them"
         )
     h, q = sl.hessenberg(a, True, False, check_finite)
 

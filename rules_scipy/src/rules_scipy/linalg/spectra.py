@@ -86,7 +86,10 @@ def of_one_matrix(f, a, lower, of_values, **options):
 def of_two_matrices(f, a, b, lower, of_values, type=1, **options):
     """Return the value and the pullback of `eigh` or `eigvalsh` of the generalized problem."""
     if type != 1:
-        raise NotImplementedError("scipy.linalg.eigh has no rule for the types 2 and 3")
+        raise NotImplementedError(
+            "scipy.linalg.eigh has no rule for the types 2 and 3: their eigenvalues are those "
+            "of `eigh(a, inv(b))`"
+        )
     y = f(a, b, lower=lower, **options)
     cotangents = eigh_pullback(a, b, y, lower, of_values)
 

@@ -13,7 +13,9 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.structured")
 def vectors(name, *given):
     """Refuse stacks of vectors."""
     if any(np.ndim(x) != 1 for x in given if x is not None):
-        raise NotImplementedError(f"scipy.linalg.{name} has a rule for vectors only")
+        raise NotImplementedError(
+            f"scipy.linalg.{name} has a rule for vectors only: call it for each vector, in a loop"
+        )
 
 
 def diagonal_sums(da):
@@ -182,7 +184,10 @@ def _(c_or_cr: ArrayLike, x: ArrayLike, check_finite=False, workers=None):
 def _(c: ArrayLike, b: ArrayLike, *, singular="raise", tol=None):
     vectors("solve_circulant", c)
     if singular != "raise":
-        raise NotImplementedError("scipy.linalg.solve_circulant has no rule for singular matrices")
+        raise NotImplementedError(
+            "scipy.linalg.solve_circulant has no rule for singular matrices: add a small number "
+            "to `c[0]`"
+        )
     y = sl.solve_circulant(c, b, singular, tol)
     if not np.size(y):
         return y, (lambda dy: project(np.zeros(np.shape(c)), c), lambda dy: project(dy, b))

@@ -27,7 +27,10 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")
 def refuse_stacks(f, *xs):
     """Refuse stacks of matrices, which SciPy takes one after the other."""
     if any(np.ndim(x) > 2 for x in xs):
-        raise NotImplementedError(f"scipy.linalg.{f.__name__} of stacks has no forward rule")
+        raise NotImplementedError(
+            f"scipy.linalg.{f.__name__} of stacks has no forward rule: call it for each matrix, "
+            "in a loop"
+        )
 
 
 # -- systems of equations
@@ -162,7 +165,10 @@ def _(c_and_lower: tuple, b: ArrayLike, overwrite_b=False, check_finite=True):
 @rule.forward(sl.lu_factor)
 def _(a: ArrayLike, overwrite_a=False, check_finite=True):
     if np.ndim(a) != 2 or len(set(np.shape(a))) != 1:
-        raise NotImplementedError("scipy.linalg.lu_factor has a forward rule for square matrices")
+        raise NotImplementedError(
+            "scipy.linalg.lu_factor has a forward rule for square matrices: use `grad` or "
+            "`pullback`, whose rule takes others"
+        )
     y = sl.lu_factor(a, False, check_finite)
 
     def pushforward(da):
@@ -222,7 +228,8 @@ def _(a: ArrayLike, *, lower=True, eigvals_only=False, **options):
     some = any(x is not None for n, x in options.items() if n.startswith("subset"))
     if some or np.ndim(a) > 2 or np.iscomplexobj(a):
         raise NotImplementedError(
-            "scipy.linalg.eigh has a forward rule for all eigenvalues of one real matrix"
+            "scipy.linalg.eigh has a forward rule for all eigenvalues of one real matrix: call "
+            "it for each matrix, and take a subset of what it returns"
         )
     y = sl.eigh(a, lower=lower, eigvals_only=eigvals_only, **options)
 

@@ -315,7 +315,8 @@ def _(
     refuse_given(nd.geometric_transform, output)
     if not callable(mapping):
         raise NotImplementedError(
-            "scipy.ndimage.geometric_transform has a rule for a mapping in Python alone"
+            "scipy.ndimage.geometric_transform has a rule for a mapping in Python alone: write "
+            "it in Python"
         )
     x = np.asarray(input)
     shape = x.shape if output_shape is None else tuple(output_shape)

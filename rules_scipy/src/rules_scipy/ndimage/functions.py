@@ -34,7 +34,9 @@ class Calls:
 
     def __init__(self, f, ad, run, rows, given):
         if not callable(given["function"]):
-            raise NotImplementedError(f"{name_of(f)} has a rule for functions in Python")
+            raise NotImplementedError(
+                f"{name_of(f)} has a rule for functions in Python: write it in Python"
+            )
         captured = given["function"], given["extra_arguments"], given["extra_keywords"] or {}
         made = [ad(run, row, *captured) for row in rows]
         self.values, self.backs = [y for y, _ in made], [back for _, back in made]

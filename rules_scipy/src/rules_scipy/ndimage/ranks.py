@@ -91,7 +91,9 @@ rule.constant(settled)
 def footprint_of(f, size, footprint, axes, ndim):
     """Return the footprint of a filter along some axes, with as many axes as the image has."""
     if list(axes) != sorted(axes):
-        raise NotImplementedError(f"{name_of(f)} has a rule for `axes` in ascending order alone")
+        raise NotImplementedError(
+            f"{name_of(f)} has a rule for `axes` in ascending order alone: sort them"
+        )
     if footprint is None:
         footprint = np.ones([int(n) for n in one_for_each(size, len(axes))], bool)
     footprint = np.asarray(footprint, bool)

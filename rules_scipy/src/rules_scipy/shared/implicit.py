@@ -43,7 +43,8 @@ class Solution:
         equations, unknowns = np.size(self.y), np.size(self.x)
         if equations != unknowns:
             raise NotImplementedError(
-                f"{self.about} has {equations} equations for {unknowns} unknowns"
+                f"{self.about} has {equations} equations for {unknowns} unknowns: give as many "
+                "equations as unknowns, or use `scipy.optimize.least_squares`"
             )
         adjoint = adjoint_of(self.back, self.y, self.x)
         _, df, _, *dargs = self.back(-solved(adjoint, np.ravel(dx), self.about))

@@ -60,11 +60,17 @@ def quadrature(integrands, lower, upper, tolerance=1e-10):
         if not len(left):
             break
         if len(left) > PANELS:
-            raise IntegralError("an integral over the density does not converge")
+            raise IntegralError(
+                "an integral over the density does not converge: let the parameters be constant "
+                "(`stop_gradient`)"
+            )
         left, width = np.concatenate([left, left + width]), np.concatenate([width, width])
     else:
         if np.any(off[:, ~done].sum(1) > 1e-6 * total):
-            raise IntegralError("an integral over the density does not converge")
+            raise IntegralError(
+                "an integral over the density does not converge: let the parameters be constant "
+                "(`stop_gradient`)"
+            )
     return np.concatenate([x.ravel() for x in nodes]), np.concatenate([w.ravel() for w in weights])
 
 

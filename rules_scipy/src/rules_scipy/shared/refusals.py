@@ -11,6 +11,7 @@ def refuse_complex(f, x):
     """Refuse a complex argument of a function that is analytic for no complex one."""
     if np.iscomplexobj(x):
         raise NotImplementedError(
-            f"scipy.special.{f.__name__} has no rule for complex arguments: it is not analytic"
+            f"scipy.special.{f.__name__} is not analytic, and has no rule for complex arguments: "
+            "give it real ones"
         )
     return x

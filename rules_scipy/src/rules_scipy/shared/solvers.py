@@ -132,7 +132,7 @@ def parts_of(dy, f, names):
         if d is not None and name not in names:
             raise NotImplementedError(
                 f"of the result of {name_of(f)} only {' and '.join(names)} carry a "
-                f"gradient, and not {name}"
+                f"gradient, and not {name}: compute that from {names[0]}"
             )
     return [found.get(name) for name in names]
 
@@ -146,7 +146,10 @@ def entries_of(dy, f, whole, places):
         return [dy, *(None for _ in places[1:])]
     for i, d in enumerate(dy):
         if d is not None and i not in places:
-            raise NotImplementedError(f"entry {i} of the output of {name_of(f)} has no rule")
+            raise NotImplementedError(
+                f"entry {i} of the output of {name_of(f)} has no rule: compute it from entry "
+                f"{places[0]}"
+            )
     return [dy[i] for i in places]
 
 

@@ -33,7 +33,9 @@ def _(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: int, zi: object):
 def filtered(b, a, x, axis, zi):
     """Return what `scipy.signal.lfilter` returns, what its pullbacks share, and these."""
     if zi is not None and np.shape(x)[axis] == 0:  # SciPy returns memory that it never wrote to
-        raise NotImplementedError("scipy.signal.lfilter has a rule for an empty x without zi")
+        raise NotImplementedError(
+            "scipy.signal.lfilter has a rule for an empty x without zi: leave zi out"
+        )
     found = ss.lfilter(b, a, x, axis, zi)
     y, zf = (found, None) if zi is None else found
 

@@ -60,7 +60,9 @@ def _(x: ArrayLike, peaks: object, wlen=None):
 @rule(ss.peak_widths)
 def _(x: ArrayLike, peaks: object, rel_height=0.5, prominence_data=None, wlen=None):
     if prominence_data is not None:
-        raise NotImplementedError("scipy.signal.peak_widths has no rule for prominence_data")
+        raise NotImplementedError(
+            "scipy.signal.peak_widths has no rule for prominence_data: leave it out"
+        )
     found = ss.peak_widths(x, peaks, rel_height, wlen=wlen)
 
     def pullback(dy):

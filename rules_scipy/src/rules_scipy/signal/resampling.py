@@ -30,7 +30,10 @@ class Polyphase:
 
     def __init__(self, h, n, up, down, mode="constant", cval=0, f=ss.upfirdn):
         if mode not in BORDERS:
-            raise NotImplementedError(f"scipy.signal.{f.__name__} has no rule for {mode!r}")
+            raise NotImplementedError(
+                f"scipy.signal.{f.__name__} has no rule for {mode!r}: use one of "
+                f"{', '.join(BORDERS)}"
+            )
         self.h, self.n, self.up, self.down = np.asarray(h), n, int(up), int(down)
         self.mode, self.cval = mode, cval
         self.border = -(-(len(h) - 1) // self.up)  # entries that the filter reads on either side

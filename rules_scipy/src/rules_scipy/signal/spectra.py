@@ -71,7 +71,8 @@ def powers(f, found, given, is_same):
     refuse_function(f, given["detrend"])
     if np.ndim(x) != np.ndim(y) and axis >= 0:
         raise NotImplementedError(
-            f"scipy.signal.{f.__name__} has a rule for signals of as many axes, or axis=-1"
+            f"scipy.signal.{f.__name__} has a rule for signals of as many axes, or axis=-1: "
+            "reshape one of them"
         )
 
     def pullback(dout):
@@ -277,7 +278,9 @@ def _(ad, found, given):
     step = length - (length // 2 if given["noverlap"] is None else int(given["noverlap"]))
     w = np.asarray(window) if is_array(window) else ss.get_window(window, length)
     if np.iscomplexobj(w):
-        raise NotImplementedError("scipy.signal.istft has no rule for complex windows")
+        raise NotImplementedError(
+            "scipy.signal.istft has no rule for complex windows: give a real one"
+        )
     size, fs = length + (count - 1) * step, float(given["fs"])
     norm = np.zeros(size)
     for i in range(count):

@@ -124,8 +124,9 @@ def _(input: Numeric, hrow: Numeric, hcol: Numeric):
     shape, sizes = np.shape(input), (np.size(hcol), np.size(hrow))
     if any(n < size for n, size in zip(shape, sizes, strict=True)):
         raise NotImplementedError(
-            "scipy.signal.sepfir2d reads beyond an image that is shorter than a filter: what it "
-            "returns then has no derivative"
+            "scipy.signal.sepfir2d reads beyond an image that is shorter than a filter, and "
+            "what it "
+            "returns then has no derivative: pad the image"
         )
     y = ss.sepfir2d(input, hrow, hcol)
     one, modes = np.ones(1, np.asarray(hrow).dtype), ["reflect"] * 2

@@ -142,7 +142,9 @@ def simulated(system, inputs, times, first, interp):
 def _(ad, found, given):
     inputs, times = given["U"], given["T"]
     if np.size(times) < 2:
-        raise NotImplementedError("scipy.signal.lsim has a rule for two times or more")
+        raise NotImplementedError(
+            "scipy.signal.lsim has a rule for two times or more: give the first one, too"
+        )
     a_number = inputs is None or np.ndim(inputs) == 0
     if a_number:
         width = np.shape(matrices_of(given["system"])[1])[1]

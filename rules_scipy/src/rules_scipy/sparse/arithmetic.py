@@ -258,7 +258,9 @@ for power in methods("power"):
     @rule(power)
     def _(a: Sparse, n: Number, dtype=None, *, _f=power):
         if dtype is not None:
-            raise NotImplementedError("power of a sparse array has no rule for dtype")
+            raise NotImplementedError(
+                "power of a sparse array has no rule for dtype: convert the array by `astype`"
+            )
         return power_of(lambda b: _f(b, n), a, n)
 
 

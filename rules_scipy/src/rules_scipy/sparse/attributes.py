@@ -46,7 +46,9 @@ rule.constant(has_field)
 @rule(getattr)
 def _(a: Sparse, name: str):
     if not has_field(a, name):
-        raise NotImplementedError(f"{an(type(a).__name__)} has no rule for `.{name}`")
+        raise NotImplementedError(
+            f"{an(type(a).__name__)} has no rule for `.{name}`: use `.data`, or `toarray()`"
+        )
     if name == "data":
         refuse_wide(a, name)
         return a.data, lambda dy: (filled(a, np.ravel(dy)), None)
@@ -115,7 +117,8 @@ def _(A: Sparse):
     a = summed(A.tocoo())
     if np.any(stored(a) == 0):
         raise NotImplementedError(
-            "scipy.sparse.find leaves out the zeros that are stored: it has a rule where none is"
+            "scipy.sparse.find leaves out the zeros that are stored, and has a rule where none "
+            "is: use `tocoo()`"
         )
     y = sp.find(unshared(A))
 

@@ -26,7 +26,9 @@ def as_columns(x):
 def two_dimensional(*xs):
     """Raise `NotImplementedError` for products of more dimensions than two."""
     if any(np.ndim(x) > 2 for x in xs):
-        raise NotImplementedError("products of sparse arrays have rules for vectors and matrices")
+        raise NotImplementedError(
+            "products of sparse arrays have rules for vectors and matrices: reshape them"
+        )
 
 
 def with_rows(a, left, right):

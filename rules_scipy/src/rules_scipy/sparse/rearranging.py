@@ -134,6 +134,6 @@ for method in methods("toarray") | methods("todense"):
     @rule(method)
     def _(a: Sparse, order=None, out=None, *, _method=method):
         if out is not None:
-            raise NotImplementedError("toarray has no rule for out")
+            raise NotImplementedError("toarray has no rule for out: leave it out")
         y = refuse_matrix(_method(a, order))
         return y, lambda dy: (project(filled(a, sampled(dy, a)), a),)

@@ -33,7 +33,9 @@ def at_places(dy, axis, a):
 def added_up(f, a, axis, scale):
     """Return the value and the pullback of a sum or mean."""
     if a.ndim > 2:
-        raise NotImplementedError("sums of sparse arrays have a rule for vectors and matrices")
+        raise NotImplementedError(
+            "sums of sparse arrays have a rule for vectors and matrices: reshape them"
+        )
     y = refuse_matrix(f(unshared(a)))
     return y, lambda dy: (project(filled(a, scale * at_places(dy, axis, a)), a),)
 
@@ -41,7 +43,7 @@ def added_up(f, a, axis, scale):
 def refuse_out(out):
     """Raise `NotImplementedError` for an array to write to."""
     if out is not None:
-        raise NotImplementedError("sums of sparse arrays have no rule for out")
+        raise NotImplementedError("sums of sparse arrays have no rule for out: leave it out")
 
 
 for total in methods("sum"):
@@ -94,7 +96,8 @@ def _(x: Sparse, ord=None, axis=None):
             slope = phase * largest_sums(a, size, order[0 if ord == 1 else 1])
         else:
             raise NotImplementedError(
-                f"scipy.sparse.linalg.norm has no rule for ord={ord!r} and axis={axis!r}"
+                f"scipy.sparse.linalg.norm has no rule for ord={ord!r} and axis={axis!r}: use "
+                "`np.linalg.norm` of `toarray()`"
             )
         return (project(filled(a, slope * at_places(dy, along, a)), x),)
 

@@ -41,7 +41,8 @@ class Metric:
         self.given = tuple(options)
         if not self.is_step and any(map(np.iscomplexobj, points)):
             raise NotImplementedError(
-                f"scipy.spatial.distance.{f.__name__} has no rule for complex points"
+                f"scipy.spatial.distance.{f.__name__} has no rule for complex points: give real "
+                "and imaginary parts as columns"
             )
         self.options = {"w": np.ones(()), **options}
         for k, x in options.items():

@@ -36,7 +36,8 @@ def declare(kind, **backs):
     def _(points: ArrayLike, *, incremental=False, **options):
         if incremental or options.get("furthest_site"):
             raise NotImplementedError(
-                f"scipy.spatial.{kind.__name__} has no rule for incremental and furthest_site"
+                f"scipy.spatial.{kind.__name__} has no rule for incremental and furthest_site: "
+                "leave them out"
             )
         y = kind(points, **options)
 
@@ -50,7 +51,7 @@ def declare(kind, **backs):
                     known = " and ".join(each.lstrip("_") for each in backs)
                     raise NotImplementedError(
                         f"of scipy.spatial.{kind.__name__} only {known} carry a gradient, and not "
-                        f"{name}"
+                        f"{name}: compute that from the points"
                     )
                 total = total + backs[name](d, at, y)
             return (project(total, points),)
@@ -166,7 +167,10 @@ declare(spatial.Voronoi, vertices=of_vertices)
 @rule(spatial.HalfspaceIntersection)
 def _(halfspaces: ArrayLike, interior_point: object, incremental=False, qhull_options=None):
     if incremental:
-        raise NotImplementedError("scipy.spatial.HalfspaceIntersection has no rule for incremental")
+        raise NotImplementedError(
+            "scipy.spatial.HalfspaceIntersection has no rule for incremental: make a new one of "
+            "all halfspaces"
+        )
     y = spatial.HalfspaceIntersection(halfspaces, interior_point, False, qhull_options)
     known = {"intersections": lambda d: of_corners(d, y), "_points": lambda d: d}
 
@@ -178,7 +182,7 @@ def _(halfspaces: ArrayLike, interior_point: object, incremental=False, qhull_op
             if name not in known:
                 raise NotImplementedError(
                     "of scipy.spatial.HalfspaceIntersection only intersections and halfspaces "
-                    f"carry a gradient, and not {name}"
+                    f"carry a gradient, and not {name}: compute that from them"
                 )
             total = total + known[name](d)
         return project(total, halfspaces), None

@@ -33,7 +33,10 @@ def declare(kind):
         boxsize=None,
     ):
         if boxsize is not None:
-            raise NotImplementedError(f"scipy.spatial.{kind.__name__} has no rule for boxsize")
+            raise NotImplementedError(
+                f"scipy.spatial.{kind.__name__} has no rule for boxsize: leave it out, and add "
+                "copies of the points that are shifted by the box"
+            )
         size = {} if leafsize is None else {"leafsize": leafsize}
         # what was given may change later
         copied = np.array(data, float)

@@ -116,7 +116,10 @@ def mean_rule(quat, weights, axis):
     """Return the value of a mean and the function that pulls its cotangent back to both."""
     y = np.asarray(compiled.mean(quat, weights, axis))
     if axis not in (None, 0, -1, (0,), (-1,)):
-        raise NotImplementedError("scipy.spatial.transform.Rotation.mean has no rule for this axis")
+        raise NotImplementedError(
+            "scipy.spatial.transform.Rotation.mean has no rule for this axis: take the mean "
+            "over the first axis"
+        )
 
     def back(dy):
         found = mean_back(np.reshape(dy, 4), np.reshape(y, 4), np.asarray(quat), weights)
@@ -161,14 +164,15 @@ class Alignment:
         if len(self.a) == 1 or np.any(np.isinf(self.w)):
             raise NotImplementedError(
                 "scipy.spatial.transform.Rotation.align_vectors has a rule for several vectors "
-                "with finite weights"
+                "with finite weights: give large finite weights in the place of infinite ones"
             )
 
     def pulled(self, dy):
         """Return the cotangents of both arrays and of the weights."""
         if len(dy) > 2 and dy[2] is not None:
             raise NotImplementedError(
-                "the sensitivity that Rotation.align_vectors returns has no rule"
+                "the sensitivity that Rotation.align_vectors returns has no rule: let it be "
+                "constant (`stop_gradient`)"
             )
         dq, drssd = dy[0], dy[1]
         a, b, w = self.a, self.b, self.w[:, None]

@@ -182,8 +182,8 @@ def kv_by_order(f, v, z, scaled):
     """
     if np.iscomplexobj(z):
         raise NotImplementedError(
-            f"scipy.special.{f.__name__} has no derivative by the order for complex arguments: "
-            "its integral oscillates"
+            f"scipy.special.{f.__name__} has no derivative by the order for complex arguments, "
+            "whose integral oscillates: let the order be constant (`stop_gradient`)"
         )
     x = z
     order = abs(v)

@@ -118,7 +118,8 @@ def integral(x, y, z, divisors):
         if np.any(high - low > 2 * np.pi - 0.6):
             raise NotImplementedError(
                 "the derivative of `elliprd` and `elliprj` is not known for arguments that are "
-                "nearly equal where another is on the other side of the branch cut"
+                "nearly equal where another is on the other side of the branch cut: move the "
+                "argument off the cut"
             )
     sizes = np.stack([abs(v) for v in every])
     largest = np.max(sizes, axis=0)

@@ -76,7 +76,8 @@ def modfresnel_slopes(x, k, sign):
     """Return the derivatives of `F` and `K = erfcx(x / sqrt(i)) / 2`, or of their conjugates."""
     if np.any(np.less(x, 0)):
         raise NotImplementedError(
-            "modified Fresnel integrals of negative numbers have no rule: SciPy's values are wrong"
+            "modified Fresnel integrals of negative numbers have no rule, because SciPy's "
+            "values are wrong: give positive ones"
         )
     turn = np.conj(ROOT_I) if sign == 1j else ROOT_I
     return -np.exp(sign * x * x), turn / 2 * erfcx_slope(turn * x, 2 * k)

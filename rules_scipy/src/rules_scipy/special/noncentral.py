@@ -101,7 +101,7 @@ def t_by_noncentrality(df, nc, x):
     if np.any(np.asarray(df) <= 1):
         raise NotImplementedError(
             "the noncentral t distribution has a derivative by `nc` for more than one degree of "
-            "freedom only"
+            "freedom only: let `nc` be constant (`stop_gradient`)"
         )
     factor = np.sqrt(2 / (df - 1)) * sp.poch((df - 1) / 2, 0.5)
     return -t(x * np.sqrt((df - 1) / df), df - 1, nc) / factor

@@ -38,7 +38,10 @@ def _(x: Numeric, q: Numeric):
 def real_only(x):
     """Return a real exponent, and refuse a complex one."""
     if np.iscomplexobj(x):
-        raise NotImplementedError("scipy.special.zeta has no derivative by a complex exponent")
+        raise NotImplementedError(
+            "scipy.special.zeta has no derivative by a complex exponent: let it be constant "
+            "(`stop_gradient`)"
+        )
     return x
 
 

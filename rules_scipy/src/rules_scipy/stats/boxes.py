@@ -43,7 +43,8 @@ def _(
     if not 1 <= df < np.inf:
         raise NotImplementedError(
             "the distribution function of multivariate_t has no rule for less than one degree of "
-            "freedom, nor for infinitely many: SciPy's values are wrong"
+            "freedom, nor for infinitely many, because SciPy's values are wrong: for infinitely "
+            "many use multivariate_normal"
         )
     y = self._cdf(x, loc, shape, df, dim, maxpts, lower_limit, random_state)
 

@@ -121,7 +121,10 @@ def wallenius_slope(x, M, n, N, odds, y):
     u, weights = quadrature(rows, 0.0, np.inf)
     value, slope = np.nan_to_num(rows(u)) @ weights
     if not abs(value - y) <= 1e-6 * abs(y) + 1e-11:  # which is SciPy's accuracy
-        raise IntegralError(f"the integral is {value}, where SciPy has {y}")
+        raise IntegralError(
+            f"the integral is {value}, where SciPy has {y}: let the odds be constant "
+            "(`stop_gradient`)"
+        )
     return slope
 
 

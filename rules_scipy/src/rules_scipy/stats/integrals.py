@@ -171,7 +171,8 @@ def over(ad, integrand, self, args, value, *, lower=None, upper=None):
         if not abs(np.sum(terms) - value) <= 1e-6 * max(abs(value), np.sum(np.abs(terms))):
             raise IntegralError(
                 f"the derivative of an integral over a density is not found: its value would be "
-                f"{np.sum(terms)}, where SciPy has {value}"
+                f"{np.sum(terms)}, where SciPy has {value}: let the parameters be constant "
+                "(`stop_gradient`)"
             )
         found = np.sum(np.where(np.isfinite(rows), rows, 0.0), axis=1)
         if moves and np.isfinite(upper - lower):

@@ -57,7 +57,9 @@ def expectile(a, alpha, weights):
     """Return an expectile, and pullbacks by the sample and the level (Newey and Powell 1987)."""
     y = stats.expectile(a, alpha, weights=weights)
     if np.ndim(y):  # of rows, from SciPy 1.18 on
-        raise NotImplementedError("scipy.stats.expectile has a rule for one value")
+        raise NotImplementedError(
+            "scipy.stats.expectile has a rule for one value: call it for each row, in a loop"
+        )
     sample = np.asarray(a)
     given = 1.0 if weights is None else np.asarray(weights)
     sides = np.broadcast_to(given * np.where(sample <= y, 1 - alpha, alpha), sample.shape)
@@ -88,8 +90,8 @@ def implicit(power, sign, x, exponent, method):
     curvature = product @ by_power + gradient @ twice
     if not abs(slope) <= 1e-4 * (1 + abs(power)) * abs(curvature):
         raise NotImplementedError(
-            "the power that SciPy found is no maximum, but a bound or what an optimizer gave: it "
-            "has no derivative"
+            "the power that SciPy found is no maximum, but a bound or what an optimizer gave, "
+            "and has no derivative: let it be constant (`stop_gradient`)"
         )
     return -(product * by_x + gradient * sign * by_x * log + jacobian[1]) / curvature
 

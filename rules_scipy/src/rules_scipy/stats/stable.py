@@ -65,12 +65,16 @@ def _phase(d, t, x, alpha, beta):
 def _integrals(rows, x, alpha, beta, y, offset):
     def at(x, alpha, beta, y):
         if alpha == 1:
-            raise IntegralError("the derivatives by `alpha` and `beta` jump where `alpha` is 1")
+            raise IntegralError(
+                "the derivatives by `alpha` and `beta` jump where `alpha` is 1: let them be "
+                "constant (`stop_gradient`), or move `alpha` off 1"
+            )
         nodes, weights = quadrature(lambda t: rows(t, x, alpha, beta), 0.0, np.inf)
         value, *found = np.nan_to_num(rows(nodes, x, alpha, beta)) @ weights
         if not abs(value + offset - y) <= 1e-6 * abs(y):
             raise IntegralError(
-                f"the characteristic function gives {value + offset}, where SciPy has {y}"
+                f"the characteristic function gives {value + offset}, where SciPy has {y}: let "
+                "`alpha` and `beta` be constant (`stop_gradient`)"
             )
         return tuple(found)
 

@@ -113,7 +113,10 @@ def entropy_slopes(k, df, value):
         nodes, weights = quadrature(integrands, 0.0, np.inf, tolerance=1e-9)
         found, *parts = integrands(nodes) @ weights
     if not abs(found - value) <= 1e-6 * (1 + abs(value)):
-        raise NotImplementedError("the entropy that SciPy found is not that of the density")
+        raise NotImplementedError(
+            "the entropy that SciPy found is not that of the density: let `k` and `df` be "
+            "constant (`stop_gradient`)"
+        )
     return parts
 
 

@@ -45,5 +45,5 @@ def test_an_edge_of_weight_0_is_refused():
 
 def test_a_masked_graph_is_refused_with_what_to_do():
     w = np.array([[0.0, 1.0], [2.0, 0.0]])
-    with pytest.raises(NoRuleError, match="use the dense or the sparse form"):
+    with pytest.raises(NoRuleError, match="use the dense graph, or `csgraph_from_dense`"):
         gradient(lambda w: cg.csgraph_masked_from_dense(w).sum(), w)

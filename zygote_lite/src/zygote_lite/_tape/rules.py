@@ -21,6 +21,7 @@ from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.places import name_of, noted_place, told_place, where
+from zygote_lite._tape.advice import has_remedy
 from zygote_lite._tape.arguments import moved, positional_run, takes_out
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
@@ -175,7 +176,9 @@ def naming_line(f: Any, back: Back) -> Back:
             return back(dy)
         except (np.linalg.LinAlgError, NotImplementedError) as error:
             kind = np.linalg.LinAlgError if isinstance(error, np.linalg.LinAlgError) else None
-            told = f"{told_place(place)}: the pullback of {name_of(f)} failed: {error}; {_MEND}"
+            told = f"{told_place(place)}: the pullback of {name_of(f)} failed: {error}"
+            if kind is not None or not has_remedy(str(error)):
+                told += f"; {_MEND}"
             raise Fault.RULE_FAILED(told, kind) from error
         except Exception as error:
             error.add_note(with_cells(f"{told_place(place)}: in the pullback of {name_of(f)}"))

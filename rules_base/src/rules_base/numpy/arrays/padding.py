@@ -28,7 +28,8 @@ def _(x: Array, pad_width=None, mode="constant", **options):
         )
     if mode == "median" and not isinstance(x, np.ndarray):
         raise NotImplementedError(
-            "np.pad with mode 'median' has a rule for NumPy's own arrays alone"
+            "np.pad with mode 'median' has a rule for NumPy's own arrays alone: use 'mean' or "
+            "'edge'"
         )
     length = options.get("stat_length")
     if length is not None and not isinstance(x, np.ndarray):  # dask does not see where x ends

@@ -76,7 +76,7 @@ def lower_factor(y, dy):
 @rule(np.linalg.qr)
 def _(a: ArrayLike, mode="reduced"):
     if mode not in ("reduced", "complete", "r"):
-        raise NotImplementedError(f"np.linalg.qr has no rule for the mode {mode!r}")
+        raise NotImplementedError(f"np.linalg.qr has no rule for the mode {mode!r}: use 'reduced'")
     y = np.linalg.qr(a) if mode == "reduced" else np.linalg.qr(a, mode)
 
     def pullback(dy):
@@ -91,7 +91,9 @@ def _(a: ArrayLike, mode="reduced"):
 @rule.forward(np.linalg.qr)
 def _(a: ArrayLike, mode="reduced"):
     if mode not in ("reduced", "r"):
-        raise NotImplementedError(f"np.linalg.qr has no forward rule for the mode {mode!r}")
+        raise NotImplementedError(
+            f"np.linalg.qr has no forward rule for the mode {mode!r}: use 'reduced'"
+        )
     y = np.linalg.qr(a) if mode == "reduced" else np.linalg.qr(a, mode)
 
     def pushforward(da):

@@ -39,7 +39,7 @@ def fields_in(dx, x, /, *names):
     if given:
         raise NotImplementedError(
             f"of what {name_of(type(x))} holds only {' and '.join(names)} carry a gradient, and "
-            f"not {', '.join(given)}"
+            f"not {', '.join(given)}: compute that from values of it"
         )
     return found
 

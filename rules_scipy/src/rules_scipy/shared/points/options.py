@@ -26,7 +26,7 @@ def refuse_others(ratio, d, total):
     if np.any((np.abs(ratio - d) > 1e-6) & (total != 0)):
         raise NotImplementedError(
             "this version of SciPy has another distance of points that are no truth values, whose "
-            "derivative by `w` is not known"
+            "derivative by `w` is not known: let `w` be constant (`stop_gradient`)"
         )
 
 

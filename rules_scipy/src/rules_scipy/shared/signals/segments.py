@@ -28,7 +28,7 @@ class Segments:
             self.window = np.asarray(window)
             if np.iscomplexobj(self.window):
                 raise NotImplementedError(
-                    f"scipy.signal.{f.__name__} has no rule for complex windows"
+                    f"scipy.signal.{f.__name__} has no rule for complex windows: give a real one"
                 )
         self.length = len(self.window)
         self.nfft = self.length if nfft is None else int(nfft)

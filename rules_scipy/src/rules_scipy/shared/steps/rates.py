@@ -22,7 +22,8 @@ def rate_of(ad, f, args, read):
         value, whole = ad(read, f, t, x, *args)
         if np.iscomplexobj(value) and not np.iscomplexobj(x):
             raise NotImplementedError(
-                "scipy.integrate has no rule for a complex right-hand side of real values"
+                "scipy.integrate has no rule for a complex right-hand side of real values: give "
+                "complex initial values"
             )
         return value, lambda dk: whole(dk)[1:]
 

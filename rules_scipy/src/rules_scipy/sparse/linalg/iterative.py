@@ -139,7 +139,9 @@ def fitted(f, done, A, b, damp, options):
     With `damp` it solves a system with as many rows more, `damp` times the identity.
     """
     if damp != 0 and options.get("x0") is not None:
-        raise NotImplementedError(f"scipy.sparse.linalg.{f.__name__} has no rule for x0 with damp")
+        raise NotImplementedError(
+            f"scipy.sparse.linalg.{f.__name__} has no rule for x0 with damp: leave x0 out"
+        )
     y = f(A, b, damp, **options)
     tight = {"atol": 1e-13, "btol": 1e-13} | {k: options[k] for k in options if k == "conlim"}
     whole = damped(A, damp) if damp != 0 else A
@@ -147,7 +149,8 @@ def fitted(f, done, A, b, damp, options):
     def cotangents(dy):
         if any(d is not None for d in dy[1:]):
             raise NotImplementedError(
-                f"of scipy.sparse.linalg.{f.__name__} only the solution carries a gradient"
+                f"of scipy.sparse.linalg.{f.__name__} only the solution carries a gradient: "
+                "compute other values from it, as a residual"
             )
         refuse_unsolved(f, 0 if y[1] in done else y[1])
         dx = np.zeros_like(y[0]) if dy[0] is None else dy[0]

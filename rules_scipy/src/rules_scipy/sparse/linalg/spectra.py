@@ -44,7 +44,10 @@ def _(A: Matrix, k: int, M: Matrix, *, return_eigenvectors=True, **options):
 def generalized(A, k, M, with_vectors, options):
     """Return what `eigsh` gives for two matrices, and its pullback."""
     if isinstance(M, spl.LinearOperator):
-        raise NotImplementedError("scipy.sparse.linalg.eigsh has a rule for M that is a matrix")
+        raise NotImplementedError(
+            "scipy.sparse.linalg.eigsh has a rule for M that is a matrix: give a matrix in the "
+            "place of an operator"
+        )
     y, w, v = in_order(A, k, M, with_vectors, options)
 
     def pullback(dy):
@@ -77,7 +80,7 @@ def in_order(a, k, m, with_vectors, options):
     if options.get("mode") == "buckling":
         raise NotImplementedError(
             'scipy.sparse.linalg.eigsh has no rule for mode="buckling", whose vectors have another '
-            "length"
+            "length: use `mode='normal'`"
         )
     w, v = spl.eigsh(a, k, m, **options)
     if with_vectors:
@@ -188,7 +191,10 @@ rule.constant(refuse_singular_border)
 @rule(spl.eigs)
 def _(A: Matrix, k=6, M=None, *, return_eigenvectors=True, **options):
     if M is not None:
-        raise NotImplementedError("scipy.sparse.linalg.eigs has no rule for M")
+        raise NotImplementedError(
+            "scipy.sparse.linalg.eigs has no rule for M: give it `splu(M).solve(A.toarray())` "
+            "in the place of A"
+        )
     w, v = spl.eigs(A, k, **options)
     y = w, v
     if not return_eigenvectors:  # SciPy has them in an order of its own
@@ -217,7 +223,10 @@ def _(A: Matrix, k=6, M=None, *, return_eigenvectors=True, **options):
 def _(A: Matrix, k=6, *, return_singular_vectors=True, **options):
     u, s, vh = spl.svds(A, k, **options)
     if return_singular_vectors not in (True, False):
-        raise NotImplementedError("scipy.sparse.linalg.svds has a rule for all vectors or none")
+        raise NotImplementedError(
+            "scipy.sparse.linalg.svds has a rule for all vectors or none: give "
+            "return_singular_vectors=True or False"
+        )
 
     def pullback(dy):
         du, ds, dvh = dy if return_singular_vectors else (None, dy, None)
