@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import interpolate
 
-from zygote_lite import DifferentiationError, gradient, hessian, jvp
+from zygote_lite import DifferentiationError, gradient, hessian, jvp, testing
 
 
 def into_all(y):
@@ -230,3 +230,111 @@ def test_tangents_and_second_derivatives_of_powers_of_integers(x):
     np.testing.assert_allclose(
         jvp(lambda x: np.sum(x**3), (x,), (np.ones(np.shape(x)),))[1], np.sum(3.0 * x**2)
     )
+
+
+def at_a_mask(y):
+    y[y > 0.0] = y[::-1]
+
+
+def at_a_listed_mask(y):
+    y.reshape(2, 2)[[[True, True], [True, True]],] = y[::-1]
+
+
+def by_an_iterator(y):
+    y.flat[1:] = y[:-1]
+
+
+def repeated_by_an_iterator(y):
+    y.flat = y[1:]
+
+
+def into_a_diagonal(y):
+    np.fill_diagonal(y.reshape(2, 2), y[2:])
+
+
+def placed(y):
+    np.place(y, y > 1.5, y[1:])
+
+
+def joined_in_place(y):
+    np.concatenate([y[2:], y[:2]], out=y)
+
+
+def stacked_in_place(y):
+    np.stack([y[2:], y[:2]], out=y.reshape(2, 2))
+
+
+def range_in_place(y):
+    np.ptp(y.reshape(2, 2), axis=0, out=y[1:3])
+
+
+def product_at_indices(y):
+    np.multiply.at(y, [1, 2, 3], y[:3])
+
+
+def put_at_indices(y):
+    np.put(y, [1, 2, 3], y[:3])
+
+
+def reversed_by_an_iterator(y):
+    y.flat = y[::-1]
+
+
+def at_listed_indices(y):
+    y[[1, 2, 3]] = y[:3]
+
+
+READ_TOO_LATE = [
+    at_a_mask,
+    at_a_listed_mask,
+    by_an_iterator,
+    repeated_by_an_iterator,
+    into_a_diagonal,
+    placed,
+    joined_in_place,
+    stacked_in_place,
+    range_in_place,
+]
+COPIED_BY_NUMPY = [
+    product_at_indices,
+    put_at_indices,
+    reversed_by_an_iterator,
+    at_listed_indices,
+]
+
+
+def summed_after(write):
+    """Return a function of what an array holds after a write."""
+
+    def f(x):
+        y = x * 1.0
+        write(y)
+        return np.sum(np.array([1.0, 10.0, 100.0, 1000.0]) * y * y)
+
+    return f
+
+
+@pytest.mark.parametrize("write", READ_TOO_LATE)
+def test_what_numpy_reads_after_it_has_written_to_it_is_refused(write):
+    f = summed_after(write)
+    x = np.array([1.2, 2.7, 3.1, 2.2])
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match="what is written shares memory"):
+            gradient(f, x)
+        with pytest.raises(DifferentiationError, match="what is written shares memory"):
+            jvp(f, (x,), (x,))
+    with testing.recorded_only(), pytest.raises(DifferentiationError, match="shares memory"):
+        jvp(f, (x,), (x,))
+
+
+@pytest.mark.parametrize("write", COPIED_BY_NUMPY)
+def test_numpy_copies_what_it_would_read_too_late(write):
+    f = summed_after(write)
+    x = np.array([1.2, 2.7, 3.1, 2.2])
+    steps = 1e-6 * np.eye(4)
+    expected = np.array([(f(x + step) - f(x - step)) / 2e-6 for step in steps])
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(f, x)[0], expected, rtol=1e-6)
+        np.testing.assert_allclose(jvp(f, (x,), (x,))[1], x @ expected, rtol=1e-6)
+    with testing.recorded_only():
+        np.testing.assert_allclose(jvp(f, (x,), (x,))[1], x @ expected, rtol=1e-6)

@@ -43,6 +43,7 @@ class Traits:
         view: its result is a view of its first argument, where that is an array.
         may_be_view: whether it is one depends on the values.
         creates: its result is a new array at each call.
+        writes_early: it writes to `out` before it has read all that it is given.
         copies_shape: its result is a new array that has the shape of its first argument.
         never_raises: of Python floats it neither raises nor warns.
         shows_nonfinite: a nan or an infinity in an operand is a nan or an infinity in the result.
@@ -59,6 +60,7 @@ class Traits:
     view: bool = False
     may_be_view: bool = False
     creates: bool = False
+    writes_early: bool = False
     copies_shape: bool = False
     never_raises: bool = False
     shows_nonfinite: bool = False
@@ -204,6 +206,7 @@ declare(
     np.zeros, np.ones, np.empty, np.full, np.full_like, np.array, np.eye, np.arange, np.linspace,
     np.identity, np.sort, np.partition, creates=True,
 )  # fmt: skip
+declare(np.concatenate, np.stack, np.ptp, writes_early=True)
 _SMOOTH = (operator.add, operator.sub, operator.mul, operator.neg)
 declare(*_SMOOTH, never_raises=True)
 declare(

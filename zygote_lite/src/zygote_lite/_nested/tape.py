@@ -28,7 +28,14 @@ from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box, inner_of, outer_of, pair
 from zygote_lite._nested.pullbacks import back_of_general, back_of_linear, back_of_scalar
-from zygote_lite._numpy.writes import add_at, check_kinds, read_copy, winning, write_array
+from zygote_lite._numpy.writes import (
+    add_at,
+    check_kinds,
+    read_copy,
+    refuse_overlap_at_mask,
+    winning,
+    write_array,
+)
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.rules import (
     naming_line,
@@ -121,6 +128,8 @@ class NestedTape(Tape):
         """Write into an array on the outer tape; going back, the write is undone there too."""
         outer = self.outer
         check_kinds(x, value, bool(nodes[3]))
+        if f is write_array:
+            refuse_overlap_at_mask(x, index, value, nodes)
         winners = winning(x, index) if f is write_array else None
         x_at, value_at, value_here = outer_of(nodes)[1], outer_of(nodes)[3], inner_of(nodes)[3]
         old, at_old = outer.call((None, x_at, None), read_copy, x, index)

@@ -15,7 +15,7 @@ from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, ValueAndPu
 from zygote_lite._cotangents.store import Boxed, through
 from zygote_lite._ir.intrinsics import refuse_resize
 from zygote_lite._ir.places import where
-from zygote_lite._numpy.writes import write_array
+from zygote_lite._numpy.writes import refuse_overlap, write_array
 from zygote_lite._tape.refusal import refusal, text_refusal
 from zygote_lite._tape.rules import option_in_the_way, raise_own_error
 from zygote_lite._tape.tape import Tape
@@ -51,6 +51,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, indices: Any, values: Any, mode: Any = "
 @handlers.desugared(np.place)
 def _(tape: Tape, nodes: Nodes, arr: Any, mask: Any, vals: Any) -> Traced:
     np.place(np.copy(arr), mask, vals)
+    refuse_overlap(arr, vals, nodes)
     places = np.flatnonzero(np.asarray(mask))
     return _write_places(tape, nodes, arr, places, vals, np.arange(places.size))
 

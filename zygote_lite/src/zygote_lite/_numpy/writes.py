@@ -33,6 +33,7 @@ from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import overlaps_itself
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.traits import traits_of
 from zygote_lite._tape.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -58,6 +59,7 @@ def add_at(x: Any, index: Any, value: Any) -> None:
 @handlers.structural(write_array, add_at, given=True)
 def _(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
     check_kinds(x, value, bool(nodes[3]))
+    refuse_overlap_at_mask(x, index, value, nodes)
     part = x[index]
     replaces = write is write_array
     if replaces and nodes[3] and not x.flags.c_contiguous and _meets_itself(x, part):
@@ -109,6 +111,31 @@ def winning(x: Any, index: Any) -> Any:
     return None if stayed.all() else stayed
 
 
+def refuse_overlap_at_mask(x: Any, index: Any, value: Any, nodes: Any) -> None:
+    """Refuse `x[mask] = value` where the value shares memory with the array."""
+    mask = index[0] if type(index) is tuple and len(index) == 1 else index
+    if isinstance(mask, np.ndarray | list) and isinstance(value, np.ndarray):
+        mask = np.asarray(mask)
+        if mask.dtype.kind == "b" and 0 < mask.ndim == x.ndim:
+            refuse_overlap(x, value, nodes)
+
+
+def refuse_overlap(x: Any, value: Any, nodes: Any) -> None:
+    """Refuse what NumPy writes entry by entry of memory that it writes to at the same time."""
+    if any(nodes) and _shares_memory(x, value):
+        raise Fault.MEMORY(
+            f"{where()}: what is written shares memory with the array that it is written to, and "
+            "NumPy reads entries that it has written already; write a copy of it"
+        )
+
+
+def _shares_memory(x: Any, value: Any) -> bool:
+    """Return whether entries of an array are entries of a value, an array or a list of arrays."""
+    if isinstance(value, list | tuple):
+        return any(_shares_memory(x, part) for part in value)
+    return isinstance(value, np.ndarray) and np.shares_memory(x, value)
+
+
 def _names_entries(part: Any) -> bool:
     """Return whether one part of an index is an array of integers, or will be made one."""
     if part is None or part is Ellipsis or isinstance(part, slice | int | np.generic):
@@ -148,6 +175,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
         base = x.base
         if not base.flags.c_contiguous:
             return None
+        refuse_overlap(base, value, nodes)
         x = base.reshape(-1)
     if not isinstance(x, np.ndarray):
         return None
@@ -194,8 +222,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
         return None
     part, at = tape.call((None, nodes[1], None), getattr, x, name)
     node = nodes[3]
-    if name == "flat" and np.ndim(value) and np.shape(value) != (x.size,):  # it is repeated
-        value, node = tape.call((None, node, None), np.resize, value, x.size)
+    if name == "flat" and np.ndim(value):
+        if np.size(value) != x.size:
+            refuse_overlap(x, value, nodes)
+        value, node = tape.call((None, node, None), np.resize, value, x.size)  # it is repeated
     return tape.call((None, at, None, node), operator.setitem, part, ..., value)
 
 
@@ -259,6 +289,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         )
     names = list(kws)
     at = nodes[1 + len(xs) + names.index("out")]
+    if traits_of(f).writes_early:
+        refuse_overlap(target, xs, nodes)
     rest = {name: value for name, value in kws.items() if name not in ("out", "where")}
     flags = tuple(
         node
@@ -342,7 +374,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Trac
     values, node = value[0] if value else None, nodes[3] if value else None
     if value:
         values, node = tape.call((None, node, None), np.broadcast_to, values, places.shape)
-        values, node = tape.call((None, node), np.ravel, values)
+        values, node = tape.call((None, node), np.ndarray.flatten, values)  # it may share memory
     flags = (None, None, nodes[1], None, node)
     return tape.call(flags, apply_at, f, x, np.ravel(places), values)
 

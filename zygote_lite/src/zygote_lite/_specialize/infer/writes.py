@@ -194,6 +194,8 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
         _lists.store_in_list(builder, x, index, value)
         return
     demand_own(builder, x)
+    if is_mask_of(x, index) and value.is_array and builder.storage(value) is builder.storage(x):
+        raise Unsound.SHARED_WRITE("it writes to an array, by a mask, what shares memory with it")
     if value.items is not None or not (value.is_array or value.is_scalar):
         raise NotSupported.STORED("it stores something other than a number or an array in an array")
     if may_be_complex(value.fact) and not may_be_complex(x.fact):
@@ -213,6 +215,13 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     part = x if is_everything else builder.shapes.get((shape_root(x), key_of_part(index)))
     alike = part is not None and shape_root(part) is shape_root(value)
     builder.out.append(StoreItem(builder.origin, x, index, value, alike, context=builder.context))
+
+
+def is_mask_of(x: Value, index: Value) -> bool:
+    """Return whether an index is one mask of all entries: NumPy writes these one by one."""
+    mask = index.items[0] if index.items and len(index.items) == 1 else index
+    sample = np.asarray(mask.sample) if isinstance(mask.sample, np.ndarray | list) else None
+    return sample is not None and sample.dtype.kind == "b" and sample.ndim == np.ndim(x.sample)
 
 
 def _is_there(x: Value, index: Value, value: Value) -> bool:

@@ -27,7 +27,6 @@ _OF_ATTEMPTS = (
     "iterators",
     "operations",
     "homes",
-    "origin",
     "settings",
     "objects",
     "adopted",
@@ -262,6 +261,7 @@ class Draft:
     def attempt(self) -> Any:
         """Return what `give_up` needs to forget an attempt to write the body of a function."""
         kept = {name: copy.copy(getattr(self, name)) for name in _OF_ATTEMPTS}
+        kept["origin"] = self.origin  # itself: a copy would be another place in the text
         lengths = len(self.unified), len(self.changed), len(self.walked), len(self.changes)
         return self.mark(), lengths, kept, self.inputs.attempt()
 
@@ -279,7 +279,7 @@ class Draft:
             self.unified.pop().shaped = None
         del self.changed[changed:], self.walked[walked:]
         for name, value in kept.items():
-            setattr(self, name, copy.copy(value))
+            setattr(self, name, value if name == "origin" else copy.copy(value))
         for tables in self.earlier:
             for x in tables.keys() - self.objects:
                 del tables[x]

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.operators import IN_PLACE
+from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.infer.iteration.known import as_they_are_now
 from zygote_lite._specialize.rules.contributions import Contribution, projected
 from zygote_lite._specialize.rules.inlined import be_active, snapshot
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import can_carry, dtypes_of, shares_axes
 from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import added_at, same_shape
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
@@ -38,12 +40,22 @@ def writing_call(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
     if out is not None and "where" in kws:
         return _at_mask(builder, f, xs, kws, out)
     if out is not None:
+        _refuse_overlap(builder, f, [*xs, *kws.values()], out)
         result = builder.apply(f, xs, kws)
         _demand_shape(builder, out, result)
         return write_over(builder, out, result)
     if is_hashable(f) and f in _WRITERS and xs[0].is_array:
         return _WRITERS[f](builder, xs, kws)
     return None
+
+
+def _refuse_overlap(builder: Builder, f: Any, xs: list[Value], out: Value) -> None:
+    """Refuse a function that reads memory which it has written its result into already."""
+    arrays = [part for x in xs for part in leaves(x) if part.is_array]
+    if traits_of(f).writes_early and any(
+        builder.storage(x) is builder.storage(out) for x in arrays
+    ):
+        raise Unsound.WRITES_A_RESULT("it writes its result into what it reads")
 
 
 def write_over(builder: Builder, x: Value, value: Value) -> Value:
