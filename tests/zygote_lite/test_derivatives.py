@@ -3,6 +3,7 @@
 import concurrent.futures
 import copy
 import functools
+import html
 import inspect
 import multiprocessing
 import pickle
@@ -80,11 +81,19 @@ def called(f, xs):
 
 
 def test_it_is_shown_by_its_name():
-    assert "grad(tests/zygote_lite/test_derivatives:loss, argnums='y')" in repr(
+    assert "grad(tests.zygote_lite.test_derivatives:loss, argnums='y')" in repr(
         grad(loss, argnums="y")
     )
-    assert "hessian(tests/zygote_lite/test_derivatives:loss)" in repr(hessian(loss))
-    assert repr(kept) == "checkpoint(tests.zygote_lite.test_derivatives.kept)"
+    assert "hessian(tests.zygote_lite.test_derivatives:loss)" in repr(hessian(loss))
+    assert repr(kept) == "checkpoint(kept)"
+    assert repr(grad(Model.cost)).startswith(f"<function grad({__name__}:Model.cost) at 0x")
+    line = inspect.currentframe().f_lineno + 1
+    nameless = grad(lambda x: x, argnums=0)
+    place = f"<lambda> at test_derivatives.py:{line}"
+    assert f"grad({place}, argnums=0, pickled by cloudpickle)" in repr(nameless)
+    assert nameless._repr_html_() == f"<code>grad({html.escape(place)}, argnums=0)</code>"
+    assert repr(pullback(Model.cost, 2.0)[1]) == "∂(Model.cost)"
+    assert repr(pullback(lambda x: x, 2.0)[1]) == f"∂(<lambda> at test_derivatives.py:{line + 5})"
     assert made_here.__name__ == "loss"
     assert inspect.signature(made_here) == inspect.signature(loss)
 
@@ -113,11 +122,11 @@ def test_another_process_finds_it():
 
 def test_what_has_no_name_is_refused():
     for f in (grad(lambda x: x), grad(grad(lambda x: x * x))):
-        with pytest.raises((pickle.PicklingError, AttributeError), match="cloudpickle pickles it"):
+        with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):
             pickle.dumps(f)
     for f in (grad(functools.partial(loss, y=3.0)), jit(functools.partial(loss, y=3.0))):
-        assert "(partial object; " in repr(f)
-        with pytest.raises((pickle.PicklingError, AttributeError), match="cloudpickle pickles it"):
+        assert "(partial of loss, pickled by cloudpickle)" in repr(f)
+        with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):
             pickle.dumps(f)
 
 

@@ -140,7 +140,7 @@ def test_vjp_gives_zeros_and_leaves_out_the_function():
     for call in range(3):
         y, back = vjp(f, X, 2.0, "text")
         assert_close(y, X * W[0])
-        assert repr(back) == "∂(f)"
+        assert repr(back).startswith("∂(f at test_vjp.py:")
         assert_close(back(X), (X * W[0], 0.0, None))
         assert back(None)[1:] == (0.0, None)
         assert pullback(f, X, 2.0, "text")[1](X)[2:] == (None, None), call

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from zygote_lite._ir.frames import keep_users_frames
-from zygote_lite._ir.places import NOT_BY_NAME
+from zygote_lite._ir.places import NOT_BY_NAME, shown_name
 from zygote_lite._tape.notebook import html_of_name
 from zygote_lite._tape.validate import refuse_no_function
 
@@ -27,6 +27,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 _makers: dict[str, Callable[..., Any]] = {}
 _kept_by_name: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 _FROM = "__made_from__"
+_MODULE = re.compile(r"(?<=\()[\w.]+:")
 
 
 def by_name(maker: Maker) -> Maker:
@@ -45,14 +46,12 @@ def by_name(maker: Maker) -> Maker:
             __tracebackhide__ = keep_users_frames(error)
             raise
         made.__module__ = __name__
-        unnamed = f"{maker.__name__}({type(f).__name__} object{NOT_BY_NAME})"
-        shown = name
-        if "<" in getattr(f, "__qualname__", ""):  # `<locals>`, or `<lambda>`
-            shown = f"{name[:-1]}{NOT_BY_NAME})"
-        made.__qualname__ = shown or unnamed
+        shown = _in_words(maker.__name__, shown_name(f), more, options)
+        is_found = name and "<" not in getattr(f, "__qualname__", "")  # `<locals>`, `<lambda>`
+        made.__qualname__ = name if is_found else f"{shown[:-1]}{NOT_BY_NAME})"
+        made._repr_html_ = functools.partial(str, html_of_name(_MODULE.sub("", shown)))
         if name:
             setattr(made, _FROM, f)
-            made._repr_html_ = functools.partial(str, _html_of_made(name))
             _kept_by_name[name] = made
         return made
 
@@ -66,25 +65,35 @@ def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, A
     name, module = getattr(f, "__qualname__", None), getattr(f, "__module__", None)
     if not isinstance(name, str) or not isinstance(module, str):
         return ""
-    given = [f"{module}:{name}", *map(repr, more)]
-    given += [f"{key}={value!r}" for key, value in options.items()]
-    return f"{verb}({', '.join(given)})".replace(".", "/")  # pickle would take it apart at dots
+    return _in_words(verb, f"{module}:{name}", more, options)
 
 
-def _html_of_made(name: str) -> str:
-    """Return what a notebook shows of a function that is made: its name, without the modules."""
-    return html_of_name(re.sub(r"(?<=\()[^:(),]+:", "", name).replace("/", "."))
+def _in_words(verb: str, name: str, more: tuple[Any, ...], options: dict[str, Any]) -> str:
+    given = [name, *map(repr, more), *(f"{key}={value!r}" for key, value in options.items())]
+    return f"{verb}({', '.join(given)})"
+
+
+class _NameSoFar:
+    """The beginning of a name, which pickle takes apart at its dots."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, rest: str) -> Any:
+        return __getattr__(f"{self._name}.{rest}")
 
 
 def __getattr__(name: str) -> Any:
+    if name.partition("(")[0] in _makers and name.count("(") > name.count(")"):
+        return _NameSoFar(name)
     verb, _, rest = name.partition("(")
     module, _, rest = rest.partition(":")
     if verb not in _makers or not rest.endswith(")"):
         raise AttributeError(f"module {__name__} has no attribute {name!r}")
-    inner, options = _inner_and_options(rest[:-1].replace("/", "."))
+    inner, options = _inner_and_options(rest[:-1])
     try:
-        f = importlib.import_module(module.replace("/", "."))
-        for part in [inner.replace(".", "/")] if f is sys.modules[__name__] else inner.split("."):
+        f = importlib.import_module(module)
+        for part in [inner] if f is sys.modules[__name__] else inner.split("."):
             f = getattr(f, part)
     except (ImportError, AttributeError):
         raise AttributeError(f"{name} is not found by its name: pickle it by cloudpickle") from None

@@ -11,7 +11,7 @@ from rulescore import RuleSet, Tangent
 from zygote_lite._activity.saved import saving_nothing
 from zygote_lite._activity.walk import reaches_active_by_name
 from zygote_lite._ir.frames import entry
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.places import name_of, shown_name, where
 from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._specialize.compare import difference
 from zygote_lite._tape.notebook import html_of_name
@@ -44,10 +44,10 @@ class Checkpointed:
         return name if found is self else (checkpoint, (self.f,))
 
     def __repr__(self) -> str:
-        return f"checkpoint({name_of(self.f)})"
+        return f"checkpoint({shown_name(self.f)})"
 
     def _repr_html_(self) -> str:
-        return html_of_name(f"checkpoint({getattr(self.f, '__qualname__', name_of(self.f))})")
+        return html_of_name(repr(self))
 
 
 @entry

@@ -9,7 +9,7 @@ import numpy as np
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.tangents import by_dual_code
 from zygote_lite._ir.frames import entry, keep_users_frames
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.places import name_of, shown_name
 from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._nested.tangents import Pushforward, pushed_forward
 from zygote_lite._specialize.cache import specializations_of
@@ -99,7 +99,7 @@ class TransformedPushforward:
         return all(x is y for x, y in zip(self._outside, now, strict=True))
 
     def __repr__(self) -> str:
-        return f"pushforward of {getattr(self._f, '__name__', type(self._f).__qualname__)}"
+        return f"pushforward of {shown_name(self._f)}"
 
     def _repr_html_(self) -> str:
         return html_of_pushforward(repr(self), self._f, self._y, self._xs)

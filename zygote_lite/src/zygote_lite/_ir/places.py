@@ -14,7 +14,7 @@ import rulescore
 from zygote_lite import errors
 from zygote_lite._ir.operators import IN_PLACE, OF_FUNCTION
 
-NOT_BY_NAME = "; cloudpickle pickles it"
+NOT_BY_NAME = ", pickled by cloudpickle"
 """What stands in the name of a function that pickle does not find by its name."""
 
 
@@ -271,6 +271,22 @@ def is_library(path: str) -> bool:
     The variables of its modules hold no values of the user.
     """
     return path.startswith(_HERE) or _is_of_python(path)
+
+
+def shown_name(f: Any) -> str:
+    """Return what a function is called where it is shown alone.
+
+    That is its name, with its class; of a lambda and of a function inside another, with its line.
+    """
+    if isinstance(f, functools.partial):
+        return f"partial of {shown_name(f.func)}"
+    name, code = getattr(f, "__qualname__", None), getattr(f, "__code__", None)
+    if not isinstance(name, str):
+        return f"{type(f).__qualname__.rpartition('<locals>.')[2]} object"
+    if code is None or "<" not in name or "(" in name:
+        return name
+    place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+    return f"{name.rpartition('<locals>.')[2]} at {place}"
 
 
 def place_of(f: Any) -> str:

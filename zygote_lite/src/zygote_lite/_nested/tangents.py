@@ -36,7 +36,7 @@ from zygote_lite._cotangents.store import Store
 from zygote_lite._cotangents.zeros import zeros_to_read
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.intrinsics import build_tuple
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.places import name_of, shown_name
 from zygote_lite._nested.cotangents import Box, box, inner_of, outer_of, pair, unbox
 from zygote_lite._nested.run import NestedRun
 from zygote_lite._nested.tape import NestedStore, NestedTape
@@ -210,7 +210,7 @@ class Pushforward:
         return cotangent_like(seed, found)
 
     def __repr__(self) -> str:
-        return f"pushforward of {getattr(self._f, '__name__', type(self._f).__qualname__)}"
+        return f"pushforward of {shown_name(self._f)}"
 
     def _repr_html_(self) -> str:
         return html_of_pushforward(repr(self), self._f, self.y, self._operands[1:])

@@ -9,7 +9,7 @@ from zygote_lite._cotangents.kinds import is_known_by_rule
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.frames import keep_users_frames
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.places import name_of, shown_name
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.outermost import Run, deeper_recursion
@@ -79,7 +79,7 @@ class Pullback:
 
 def pullback_text(f: Any) -> str:
     """Return what a pullback of a function is shown as."""
-    return f"∂({getattr(f, '__name__', type(f).__qualname__)})"
+    return f"∂({shown_name(f)})"
 
 
 def recorded(
