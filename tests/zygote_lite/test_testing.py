@@ -97,7 +97,7 @@ def test_a_gradient_says_how_it_was_answered():
     ("f", "xs", "reason"),
     [
         (np.sum, (X,), "a rule answers"),
-        (lambda x: x["a"] * 2.0, ({"a": 1.0, 3: 2.0},), "an argument is no number"),
+        (lambda x: x["a"] * 2.0, ({"a": 1.0, 3: 2.0},), "an argument is not a number"),
         (lambda x: x * x if x else 2.0, (3.0,), None),
         (texts, (2.0,), "globals"),
         (lambda x: math.exp(x) * x, (1e4,), "it was left: math range error"),

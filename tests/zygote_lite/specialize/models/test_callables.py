@@ -98,9 +98,9 @@ def reads_what_changes_in_a_loop(x, n):
 @pytest.mark.parametrize(
     ("f", "reason"),
     [
-        (gets_an_array_in_a_loop, "one object for all calls"),
-        (gets_by_equal_keys_in_a_loop, "numbers of several types are equal keys"),
-        (reads_what_changes_in_a_loop, "may change between calls"),
+        (gets_an_array_in_a_loop, "other than a number or text"),
+        (gets_by_equal_keys_in_a_loop, "with numbers of several types"),
+        (reads_what_changes_in_a_loop, "reads a global that may change"),
     ],
 )
 def test_what_a_cache_may_tell_apart_is_recorded(f, reason):

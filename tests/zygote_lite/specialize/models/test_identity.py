@@ -105,7 +105,7 @@ def is_a_constant(x):
 
 def test_whether_a_number_is_a_certain_object_is_left_to_the_tape():
     """A float that transformed code computes with is another object than the one it was given."""
-    assert "one object" in testing.why_recorded(is_a_constant, 2.5)
+    assert "the same object" in testing.why_recorded(is_a_constant, 2.5)
     for x, slope in ((2.5, 3.0), (np.pi, 2.0)):
         assert [gradient(is_a_constant, x) for _ in range(3)] == [(slope,)] * 3
 
@@ -120,5 +120,5 @@ def test_whether_an_object_is_a_list_is_left_to_the_tape():
         holder, numbers = Holder(x), [x]
         return holder.x * (2.0 if holder is numbers else 3.0)
 
-    assert "two values are one object" in testing.why_recorded(f, 2.5)
+    assert "two values are the same object" in testing.why_recorded(f, 2.5)
     assert gradient(f, 2.5) == (3.0,)

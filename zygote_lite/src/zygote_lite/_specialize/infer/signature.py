@@ -39,7 +39,9 @@ def refuse_many_parts(xs: tuple[Any, ...]) -> None:
         if _uniform(x) is None:
             parts = x.values() if type(x) is dict else x
             waiting += [part for part in parts if type(part) in (tuple, list, dict)]
-    raise NotSupported.TOO_LONG("the arguments have too many items: use arrays")
+    raise NotSupported.TOO_LONG(
+        "the arguments have too many items, or contain themselves: use arrays"
+    )
 
 
 def of_any_length(xs: tuple[Any, ...]) -> Any:
