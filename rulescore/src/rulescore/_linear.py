@@ -34,7 +34,7 @@ def _in_kind_of(dx: Any, x: Any) -> Any:
     """Return `project(dx, x)`, quicker for arrays and lists of arrays."""
     kind = type(x)
     if kind is np.ndarray is type(dx):
-        if dx.dtype is x.dtype and dx.shape == x.shape and dx.dtype.kind in "fc":
+        if dx.dtype == x.dtype and dx.shape == x.shape and dx.dtype.kind in "fc":
             return dx
     elif type(dx) is list and (kind is list or kind is tuple) and len(dx) == len(x):
         entries = list(map(_in_kind_of, dx, x))

@@ -35,7 +35,7 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
             return float((dy * partial.conjugate()).real) if dy else 0.0
     elif kind is np.ndarray is type(dy) is type(partial):
         dtype, shape = dy.dtype, dy.shape
-        alike = dtype is partial.dtype and dtype is x.dtype and partial.shape == shape == x.shape
+        alike = dtype == partial.dtype == x.dtype and partial.shape == shape == x.shape
         if alike and shape and dtype.kind == "f":  # nothing is to be projected
             if isfinite(vdot(partial, partial)) if partial.size <= MANY else is_finite(partial):
                 return dy * partial
@@ -47,7 +47,7 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
         dx = dy * partial if is_finite(partial) else _masked(dy, partial)
         if dx.dtype.kind == "c" and x.dtype.kind == "f":
             dx = dx.real
-        if type(dx) is kind and dx.shape == x.shape and dx.dtype is x.dtype:
+        if type(dx) is kind and dx.shape == x.shape and dx.dtype == x.dtype:
             return dx
         if partial.shape != shape:
             _refuse_larger(partial, xs)

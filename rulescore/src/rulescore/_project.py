@@ -41,11 +41,11 @@ def project(dx: Any, x: Any) -> Any:
             return _project_number(dx, x)
     elif kind is np.ndarray and type(dx) is np.ndarray:
         dtype = x.dtype
-        if dtype is dx.dtype and dx.shape == x.shape and (dtype.kind == "f" or dtype.kind == "c"):
+        if dtype == dx.dtype and dx.shape == x.shape and (dtype.kind == "f" or dtype.kind == "c"):
             return dx
         if dtype.kind == "f" and dx.dtype.kind == "c" and dx.shape == x.shape:
             dx = dx.real
-            if dx.dtype is dtype:
+            if dx.dtype == dtype:
                 return dx
         return _project_array(dx, x)
     if kind not in _kinds.SETTLED or type(dx) not in _kinds.SETTLED:

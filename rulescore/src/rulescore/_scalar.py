@@ -112,14 +112,14 @@ def _of_two_chosen(
     shape, dtype = dy.shape, dy.dtype
     if not (type(x) is np.ndarray is type(y) and x.shape == shape == y.shape and shape):
         return None
-    if not (x.dtype is dtype is y.dtype and dtype.kind == "f"):
+    if not (x.dtype == dtype == y.dtype and dtype.kind == "f"):
         return None
     partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
     if type(partials) is not tuple or len(partials) != 2:
         return None
     p, q = partials
     alike = type(p) is np.ndarray is type(q) and p.shape == shape == q.shape
-    if alike and p.dtype is dtype is q.dtype and isfinite(vdot(dy, p)) and isfinite(vdot(dy, q)):
+    if alike and p.dtype == dtype == q.dtype and isfinite(vdot(dy, p)) and isfinite(vdot(dy, q)):
         return None, dy * p, dy * q
     return None
 
@@ -217,10 +217,10 @@ def _of_one(
     (x,) = xs
     if type(x) is np.ndarray and type(dy) is np.ndarray:
         shape, dtype = dy.shape, dy.dtype
-        if x.dtype is dtype and x.shape == shape and shape and dtype.kind in "fc":
+        if x.dtype == dtype and x.shape == shape and shape and dtype.kind in "fc":
             # arrays of one shape and precision: nothing is to be projected
             p = rule.body(x, out) if rule.takes_out else rule.body(x)
-            if type(p) is np.ndarray and p.dtype is dtype and p.shape == shape:
+            if type(p) is np.ndarray and p.dtype == dtype and p.shape == shape:
                 if isfinite(abs(vdot(p, p))) if p.size <= MANY else is_finite(p):
                     return None, dy * (p if dtype.kind == "f" else p.conj())
             elif type(p) is tuple:
@@ -243,8 +243,8 @@ def _of_two(
     if type(x) is np.ndarray and type(y) is np.ndarray and type(dy) is np.ndarray:
         shape, dtype = dy.shape, dy.dtype
         if (
-            x.dtype is dtype
-            and y.dtype is dtype
+            x.dtype == dtype
+            and y.dtype == dtype
             and x.shape == shape == y.shape
             and shape
             and dtype.kind == "f"
@@ -258,8 +258,8 @@ def _of_two(
             if (
                 type(p) is np.ndarray
                 and type(q) is np.ndarray
-                and p.dtype is dtype
-                and q.dtype is dtype
+                and p.dtype == dtype
+                and q.dtype == dtype
                 and p.shape == shape == q.shape
                 and p.size <= MANY
                 and isfinite(vdot(p, q))  # it is not finite where either is not
@@ -268,7 +268,7 @@ def _of_two(
             return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
     elif type(x) in _PYTHONS and type(y) is np.ndarray and type(dy) is np.ndarray:
         shape, dtype = dy.shape, dy.dtype
-        if y.dtype is dtype and y.shape == shape and shape and dtype.kind == "f":
+        if y.dtype == dtype and y.shape == shape and shape and dtype.kind == "f":
             partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
             if type(partials) is not tuple or len(partials) != 2:
                 raise _wrong_number(rule, partials)

@@ -219,7 +219,7 @@ def _are_finite(found: tuple[Any, ...]) -> bool:
 def _fits(dy: Any, y: Any) -> bool:
     """Return whether a cotangent is of the type that the code was made for."""
     if type(y) is np.ndarray:
-        return type(dy) is np.ndarray and dy.shape == y.shape and dy.dtype is y.dtype
+        return type(dy) is np.ndarray and dy.shape == y.shape and dy.dtype == y.dtype
     if type(y) is tuple:
         return type(dy) is tuple and all(map(_fits, dy, y))
     return type(y) not in FLOATS or type(dy) in FLOATS

@@ -35,7 +35,7 @@ from zygote_lite.errors import Fault
 
 def is_like(d: Any, known: Any) -> bool:
     """Return whether a cotangent can be added in place to an array of NumPy."""
-    return type(d) is np.ndarray and d.shape == known.shape and d.dtype is known.dtype
+    return type(d) is np.ndarray and d.shape == known.shape and d.dtype == known.dtype
 
 
 def hand_on(cotangents: dict[Any, Any], node: Any, d: Any, owned: set[Any]) -> None:
