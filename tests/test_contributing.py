@@ -46,8 +46,17 @@ def test_paths(word):
 def test_every_folder_of_the_engine_is_on_the_map():
     folders = {path.parent.name for path in ENGINE.glob("_*/__init__.py")}
     assert folders <= {word.partition("/")[0] for word in WORDS}
+    told = [*re.findall(r"(?m)^- `(_\w+)`:", PAGE)]
+    assert sorted(told) == sorted(folders)
     stages = {path.parent.name for path in (ENGINE / "_specialize").glob("*/__init__.py")}
     assert {f"_specialize/{stage}" for stage in stages - {"typed"}} <= {*WORDS}
+
+
+def test_every_private_module_of_rulescore_is_told():
+    names = {path.stem for path in (ROOT / "rulescore/src/rulescore").glob("_[a-z]*")}
+    told = {*re.findall(r"`rulescore\.(_\w+)`", PAGE)}
+    assert told <= names
+    assert names - told <= {"_array", "_naming", "_methods"}
 
 
 @pytest.mark.parametrize("module", re.findall(r"python -m ([\w.]+)", PAGE))

@@ -1,5 +1,8 @@
 """Derivative rules for Python's operators, math, builtins and NumPy.
 
+Engines find the rules once the package is installed: nothing has to be imported. There is one
+public function, `evalpoly`: a polynomial, with its rule.
+
 The folders mirror the libraries: `python` and `numpy` have a module for each of theirs, or for each
 section of the manual, and `shared` what several need. Every module of rules has a rule set named
 `rule`, and `MODULES` lists them all: a module that is not in the list has no effect. It is imported

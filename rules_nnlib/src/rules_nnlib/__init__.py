@@ -1,4 +1,15 @@
-"""Activations and losses in the manner of NNlib, and their derivative rules."""
+"""Activations and losses in the manner of NNlib, and their derivative rules.
+
+- bounded activations: `sigmoid`, `tanh_act`, `hardsigmoid`, `hardtanh`, `softsign`, `logsigmoid`
+- like `relu`: `relu6`, `leakyrelu`, `trelu`, `elu`, `selu`, `celu`, `softplus`, `gelu`, `gelu_erf`,
+  `gelu_tanh`, `swish`, `hardswish`, `mish`, `lisht`
+- shrinking, and others: `tanhshrink`, `softshrink`, `logcosh`
+- over an axis: `softmax`, `logsoftmax`, `logsumexp`
+- losses: `mse`, `mae`, `huber_loss`, `hinge_loss`, `cross_entropy`, `logit_cross_entropy`,
+  `binary_cross_entropy`, `logit_binary_cross_entropy`
+
+All are imported from `rules_nnlib`; the modules that `help` lists are private.
+"""
 
 import importlib
 

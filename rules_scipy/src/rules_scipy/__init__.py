@@ -1,5 +1,8 @@
 """Derivative rules for SciPy.
 
+Engines find the rules once the package is installed: nothing has to be imported. `SECTIONS` lists
+the modules of SciPy, with those of their rules.
+
 The folders mirror SciPy: `special` has a module for each section of its manual, and `shared` what
 several need. Every module of rules has a rule set named `rule`, and is imported when SciPy's module
 has been. The calls that rules are checked with are in `examples`, in a tree of the same shape.

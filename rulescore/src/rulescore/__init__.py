@@ -8,21 +8,13 @@
 - for an AD: `provider_of`, `reason_of`, `generation`, `home_of`, `when_changed`
 - errors: `RuleError`
 - modules: `rulescore.testing` checks rules, `rulescore.batching` helps to write batching rules,
-  `rulescore.interop` exports functions to other hosts
+  `rulescore.interop` exports functions to other hosts; all others that `help` lists are private
 
     >>> import math
     >>> from rulescore import rrule
     >>> y, back = rrule(math.cos, 0.6)
     >>> back(1.0)
     (None, -0.5646424733950354)
-
-Who works on it reads in this order: `_rule` (a rule and its pullback), `_table` (the look-up, and
-registration) and `_why`; `_declaring` (the forms of a declaration) with `_origin`; `_scalar` with
-`_product`, `_linear` and `_general` (the pullbacks of these kinds), and `_forward` (tangents);
-`_project`, `_tangent`, `_kinds` and `_methods` (cotangents; `_html` shows them in a notebook);
-`_plugins`; `_errors` (the kinds of errors, with a page about each in `pages`) on `faults`.
-`testing` checks rules, `interop` exports functions, and `_command` belongs to
-`python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric

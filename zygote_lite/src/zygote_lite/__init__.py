@@ -14,23 +14,11 @@
 
 A gradient is *recorded* on a tape, which takes every construct, or answered by *transformed* code:
 Python that is written for the types of the arguments, with the rules inlined. The tape defines the
-gradient, and the transformed code must agree with it. Who works on the engine reads its folders in
-this order:
+gradient, and the transformed code must agree with it.
 
-- `_interface`: what users call. It asks transformed code first, and records where there is none.
-- `_ir`: from a function's source to a small IR, and from the IR back to Python (recording code).
-- `_cotangents`: how cotangents are held, by value or by address; the registry of handlers.
-- `_activity`: what depends on a differentiated argument, and what a call may change.
-- `_tape`: runs recording code, resolves each call in one order, and walks back over its entries.
-- `_python`: what Python's constructs and its library mean on a tape.
-- `_numpy`: the same for arrays that are written in place.
-- `_nested`: gradients of gradients, on a tape of two levels.
-- `_specialize`: the source transform: typed IR, reverse pass, optimization, printed code.
-- `_batch`: functions of one entry that `vmap` runs once for a whole batch.
-
-`value` is a scalar tape on the same rules: read it to see the idea in one file. `testing` has
-switches that say which of the two ways answers, and `modes` keeps them; `errors` has the errors;
-`optimizers` trains models; `demo` is the command `zygote-lite moons` and its network.
+Public modules: `optimizers`; `testing`, which says which of the two ways answers; `interop`, for
+other hosts; `distributed`, for several machines; `errors`; and `value`, a scalar tape that has the
+idea in one file. `help` lists all modules of a package: the others are private.
 """
 
 from rulescore import stop_gradient
