@@ -202,6 +202,51 @@ def test_linearize_stays_at_its_point():
         push(v, None)
 
 
+def test_linearize_asks_the_tape_where_a_tangent_is_not_finite():
+    k = 3.0
+
+    def f(x):
+        return x * x * k
+
+    def with_auxiliary(x):
+        return f(x), "beside"
+
+    def change():
+        nonlocal k
+        k = 5.0
+
+    pushes = [linearize(f, 2.0)[1], linearize(with_auxiliary, 2.0, has_aux=True)[1]]
+    late = linearize(f, 2.0)[1]
+    for push in pushes:
+        assert type(push) is TransformedPushforward
+        assert [push(1.0), push(1e308), push(-1e308), push(1.0)] == [
+            12.0,
+            math.inf,
+            -math.inf,
+            12.0,
+        ]
+    change()
+    assert late(1.0) == 12.0
+    with pytest.raises(DifferentiationError, match="call `linearize` again"):
+        late(1e308)
+
+
+def test_a_pushforward_refuses_memory_that_a_later_run_has_written():
+    scratch = np.zeros(3)
+
+    def f(x):
+        scratch[:] = x
+        scratch[0] = scratch[1] * scratch[2]
+        return np.sum(scratch**2)
+
+    _, push = linearize(f, V)
+    expected = 2 * V[1] * V[2] * (V[1] * 2.0 + V[2]) + 2 * V[1] + 4 * V[2]
+    np.testing.assert_allclose(push(np.array([5.0, 1.0, 2.0])), expected)
+    gradient(f, V + 1)
+    with pytest.raises(DifferentiationError, match="later run"):
+        push(np.array([5.0, 1.0, 2.0]))
+
+
 @either
 def test_linearize_keeps_what_arrays_held_at_the_call():
     def f(x, parts):

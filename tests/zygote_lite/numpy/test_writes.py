@@ -338,3 +338,16 @@ def test_numpy_copies_what_it_would_read_too_late(write):
         np.testing.assert_allclose(jvp(f, (x,), (x,))[1], x @ expected, rtol=1e-6)
     with testing.recorded_only():
         np.testing.assert_allclose(jvp(f, (x,), (x,))[1], x @ expected, rtol=1e-6)
+
+
+def test_an_out_of_none_makes_a_new_array():
+    x = np.array([0.3, -0.7, 1.1])
+    programs = {
+        lambda x: np.sum(np.exp(x, out=(None,)) * x): np.exp(x) * (1 + x),
+        lambda x: np.sum(np.multiply(x, x**2, out=(None,), dtype=float)): 3 * x**2,
+        lambda x: np.sum(np.multiply(np.sin(x), x, where=True, out=(None,))): np.sin(x)
+        + x * np.cos(x),
+    }
+    for f, expected in programs.items():
+        for _ in range(3):
+            np.testing.assert_allclose(gradient(f, x)[0], expected)

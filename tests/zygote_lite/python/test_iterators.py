@@ -4,6 +4,7 @@ import array
 import bisect
 import collections
 import heapq
+import inspect
 import itertools
 import math
 import operator
@@ -26,6 +27,7 @@ def squares(x):
     yield x * x
 
 
+ORDERED = collections.OrderedDict()
 KINDS = {
     "map": lambda x: isinstance(map(lambda v: v * v, [x]), map),
     "not_list": lambda x: isinstance(map(lambda v: v * v, [x]), list),
@@ -35,7 +37,32 @@ KINDS = {
     "expression": lambda x: isinstance((v * x for v in [x]), types.GeneratorType),
     "iterator": lambda x: isinstance(map(lambda v: v * v, [x]), Iterator),
     "type": lambda x: type(zip([x])) is zip,
+    "list": lambda x: type(iter([x])) is type(iter([])),
+    "reversed list": lambda x: type(reversed([x])) is type(reversed([])),
+    "reversed tuple": lambda x: type(reversed((x,))) is reversed,
+    "items": lambda x: type(iter({1: x}.items())) is type(iter({}.items())),
+    "ordered": lambda x: type(iter(collections.OrderedDict(a=x))) is type(iter(ORDERED)),
+    "array": lambda x: type(iter(np.array([x]))) is type(iter(np.ones(1))),
+    "calls": lambda x: isinstance(iter(lambda: x, 5.0), type(iter(int, 1))),
+    "list is no generator": lambda x: inspect.isgenerator(iter([x])),
+    "iterated twice": lambda x: isinstance(iter(v for v in [x]), types.GeneratorType),
+    "length of none": lambda x: operator.length_hint(map(abs, [x]), 3) == 3,
 }
+HINTS = {
+    "list": lambda x: operator.length_hint(iter([x, x])),
+    "reversed": lambda x: operator.length_hint(reversed((x, x))),
+    "method": lambda x: iter({1: x, 2: x}.values()).__length_hint__(),
+    "repeat": lambda x: operator.length_hint(itertools.repeat(x, 4)),
+}
+
+
+@pytest.mark.parametrize("name", HINTS)
+def test_how_much_is_left_of_an_iterator_is_refused(name):
+    """The generator that stands for it does not know: its hint was 0, and so was the gradient."""
+    hint = HINTS[name]
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match=r"`__length_hint__` of an iterator.*ZL027"):
+            gradient(lambda x: x * hint(x), 2.0)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -931,3 +931,27 @@ def test_what_a_path_says_of_a_container_holds_for_reads_before_it(f):
     xs = np.array([0.5, 0.7, 1.5, 0.3])
     assert_slopes(gradient(f, xs), f, (xs,), 1e-6)
     assert assert_agreement(f, (xs,), (xs[::-1] + 0.4,))
+
+
+def sum_from_a_start(x):
+    stack = [x, 2.0 * x]
+    while len(stack) < 4:
+        stack.append(stack[-1] * x)
+    stack.pop(0)
+    return sum(stack, start=x**3)
+
+
+def product_from_a_start(x):
+    stack = [x, 2.0 * x]
+    while len(stack) < 4:
+        stack.append(stack[-1] * x)
+    stack.pop(0)
+    return math.prod(stack, start=1.0 + x)
+
+
+@pytest.mark.parametrize("f", [sum_from_a_start, product_from_a_start])
+def test_folds_of_a_list_that_changes_begin_at_a_start_that_is_named(f):
+    assert_slopes((value_and_grad(f)(1.5)[1],), f, (1.5,), 1e-6)
+    assert_agreement(f, (1.5,), (0.5,), (2.5,))
+    for _ in range(3):
+        assert value_and_grad(f)(1.5)[0] == f(1.5)

@@ -1,10 +1,13 @@
 """Generators whose frames are recorded on a tape."""
 
+import collections
 import dis
 import sys
 import types
 from collections.abc import Generator
 from typing import Any
+
+import numpy as np
 
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.walk import reaches_active
@@ -128,6 +131,36 @@ class Generated:
             f"{where()}: code that is not recorded iterates over an iterator (of "
             f"{self.kind.__name__}) through which a gradient passes: make a list of it first"
         )
+
+
+def attribute_refusal(x: Generated, name: str) -> Exception:
+    """Return the error for an attribute that only the iterator in C has."""
+    return Fault.ITERATOR(
+        f"{where()}: `{name}` of an iterator (of {x.kind.__name__}) is not known where a gradient "
+        "passes through it: ask the list that it iterates over"
+    )
+
+
+_CONTAINERS: tuple[Any, ...] = (
+    list, tuple, collections.OrderedDict, dict, set, frozenset, collections.deque, np.ndarray,
+    type({}.keys()), type({}.values()), type({}.items()),
+)  # fmt: skip
+
+
+def class_of_iterator(f: Any, xs: tuple[Any, ...]) -> type:
+    """Return the class of the iterator that a function in C gives: of `iter([])`, say."""
+    if f is iter and len(xs) > 1:
+        return type(iter(int, 1))
+    if f is iter or f is reversed:
+        name = "__iter__" if f is iter else "__reversed__"
+        kind = next((kind for kind in _CONTAINERS if isinstance(xs[0], kind)), type(xs[0]))
+        if kind in _CONTAINERS and hasattr(kind, name):
+            return type(getattr(kind, name)(xs[0]))
+        return _SEQUENCE_ITERATOR if f is iter else reversed
+    return f if isinstance(f, type) else types.GeneratorType
+
+
+_SEQUENCE_ITERATOR = type(iter(np.ones(1)))  # of what has `__getitem__` only
 
 
 def values_of(x: Any) -> Any:

@@ -48,7 +48,7 @@ from zygote_lite._cotangents.registry import (
 from zygote_lite._cotangents.run import state
 from zygote_lite._tape.arguments import with_named_out
 from zygote_lite._tape.entries import hand_on
-from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.generators import Generated, class_of_iterator
 from zygote_lite._tape.holders import computes_in_c, refuse_plain_numbers, refused_holder
 from zygote_lite._tape.inactive import Iteration, is_resolved_later, resolved_anyway
 from zygote_lite._tape.refusal import (
@@ -155,8 +155,8 @@ class Tape(Iteration):
             return done
         if known is not None:
             y, node = self.call(nodes, known, *xs, **kws)
-            if type(y) is Generated and isinstance(f, type):
-                y.kind = f
+            if type(y) is Generated and all(x is not y for x in xs):
+                y.kind = class_of_iterator(f, xs)
             return y, node
         as_lists = deque in map(type, xs) and takes_lists(f, xs)
         if as_lists or (any(type(x) is Generated for x in xs) and not is_resolved_later(f)):

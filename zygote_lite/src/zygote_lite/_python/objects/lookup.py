@@ -21,7 +21,7 @@ from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._ir.places import hook_of_module
-from zygote_lite._tape.generators import NODE, Generated
+from zygote_lite._tape.generators import NODE, Generated, attribute_refusal
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -89,6 +89,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Traced | No
         return (default[0], nodes[3]) if default and not hasattr(x, name) else None
     if isinstance(x, Generated) and name.startswith("gi_"):
         raise frame_refusal(f"`.{name}` of a generator")
+    if isinstance(x, Generated) and hasattr(x.kind, name) and not hasattr(Generated, name):
+        raise attribute_refusal(x, name)
     if type(x) is StopIteration and name == "value" and NODE in vars(x):
         return x.value, vars(x)[NODE]
     if isinstance(x, super):
