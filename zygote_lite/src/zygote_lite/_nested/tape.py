@@ -37,6 +37,7 @@ from zygote_lite._numpy.writes import (
     write_array,
 )
 from zygote_lite._tape.generators import values_of
+from zygote_lite._tape.overwriting import overwritten, refuse_contents
 from zygote_lite._tape.rules import (
     naming_line,
     needed_of,
@@ -260,4 +261,6 @@ class NestedTape(Tape):
         if is_text(y):  # the outer tape may not know that it is active
             back = text_pullback(y, len(nodes))
         _, here = Tape.record(self, y, back, inner, fresh=True)
+        for option, x in overwritten(f, xs, kws):
+            refuse_contents(self, f, option, x)
         return y, pair(here, node)

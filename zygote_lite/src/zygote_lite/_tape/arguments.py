@@ -38,7 +38,7 @@ def _positional(f: Any) -> dict[str, Any]:
 
 @cached_by_kind(1024)
 def _signature_parameters(f: Any) -> dict[str, Any]:
-    if _is_of_f2py(f):
+    if is_of_f2py(f):
         return _wrapper_parameters(f)
     try:
         parameters = inspect.signature(f).parameters.values()
@@ -47,7 +47,8 @@ def _signature_parameters(f: Any) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD}
 
 
-def _is_of_f2py(f: Any) -> bool:
+def is_of_f2py(f: Any) -> bool:
+    """Return whether a function is one of LAPACK or the like, wrapped by f2py."""
     return type(f).__name__ == "fortran"  # its signature says nothing, if it has one
 
 
@@ -89,7 +90,7 @@ def takes_out(f: Any) -> bool:
         return f.__name__ in _WITH_OUT  # their signatures are not known
     if isinstance(getattr(f, "__self__", None), np.ufunc):
         return True
-    if _is_of_f2py(f):
+    if is_of_f2py(f):
         return False
     try:
         parameters = inspect.signature(f).parameters.values()

@@ -50,6 +50,7 @@ from zygote_lite._ir.intrinsics import (
 from zygote_lite._ir.traits import BY_ID
 from zygote_lite._tape.functions import RecordedFunctions
 from zygote_lite._tape.generators import Generated, only_the_engine_holds
+from zygote_lite._tape.overwriting import may_overwrite
 from zygote_lite._tape.refusal import hook_refusal, refuse_frame
 from zygote_lite.caches import classes_may_have_changed
 from zygote_lite.errors import DifferentiationError
@@ -78,7 +79,7 @@ def is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
         return True
     if id(f) in HARMLESS and all(type(x) in PLAIN or kind_of(x) != VALUE for x in xs):
         return True  # of what it calls, `hooks` have told
-    if is_writer(f, kws):
+    if is_writer(f, kws) or may_overwrite(f, xs, kws):
         return False
     if isinstance(f, CALLS_PYTHON) or (getattr(f, "__module__", None) or "").startswith(
         "numpy.random"

@@ -22,8 +22,15 @@ from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_p
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.places import name_of, noted_place, told_place, where
 from zygote_lite._tape.advice import has_remedy
-from zygote_lite._tape.arguments import moved, positional_run, takes_out
+from zygote_lite._tape.arguments import (
+    is_of_f2py,
+    moved,
+    parameter_names,
+    positional_run,
+    takes_out,
+)
 from zygote_lite._tape.generators import values_of
+from zygote_lite._tape.overwriting import forbid_overwriting, may_overwrite
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
 from zygote_lite.errors import Fault, NoRuleError
 
@@ -225,6 +232,11 @@ def plan_rule(
             return None  # its source tells more than the rule
         raise _refused_option(f, rule, active)
     _refuse_unknown(rule, _as_arguments(flags, len(xs), kws, names) if names else flags, arguments)
+    if may_overwrite(f, xs, kws) and not is_of_f2py(f):  # the rules for those say which they take
+        arguments = forbid_overwriting((*parameter_names(f)[: len(xs)], *names), arguments)
+        options = dict(
+            zip(options, forbid_overwriting((*options,), (*options.values(),)), strict=True)
+        )
     if rule.needs_ad:
         options["ad"] = handed_in
     for x in arguments:

@@ -51,6 +51,7 @@ from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated, class_of_iterator
 from zygote_lite._tape.holders import computes_in_c, refuse_plain_numbers, refused_holder
 from zygote_lite._tape.inactive import Iteration, is_resolved_later, resolved_anyway
+from zygote_lite._tape.overwriting import overwritten, refuse_contents
 from zygote_lite._tape.refusal import (
     hook_refusal,
     no_rule,
@@ -267,6 +268,9 @@ class Tape(Iteration):
             raise refused_whole(f, whole)
         note_captured(f, (*xs, *kws.values()) if kws else xs)
         y, node = self.record(*pulled, nodes, fresh=True)
+        if kws or bool in map(type, xs):
+            for option, x in overwritten(f, xs, kws):
+                refuse_contents(self, f, option, x)
         if node is not None and is_known_by_rule(type(y)):
             note_whole(y)
         return y, node
