@@ -339,3 +339,25 @@ def test_an_attribute_of_a_metaclass_is_read_through_its_class():
                 assert gradient(f, 3.0, read)[0] == 6.0
     finally:
         Meta.scale = 1.0
+
+
+class Scaled(tuple):
+    """A tuple that is given an attribute by its `__dict__`."""
+
+    def __init__(self, items):
+        self.__dict__["scale"] = items[0]
+
+    @property
+    def total(self):
+        return self.scale * 3.0
+
+
+def test_the_dict_of_a_tuple_is_what_the_tuple_reaches():
+    kept = [0.0]
+
+    def f(x):
+        kept[0] = x  # from here on, what is found to reach nothing active is remembered
+        return Scaled([x, 2.0]).total + Scaled((x * x,)).total
+
+    with recorded_only():
+        assert gradient(f, 0.7)[0] == pytest.approx(3.0 + 6.0 * 0.7)

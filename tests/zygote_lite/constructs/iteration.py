@@ -664,29 +664,61 @@ def kept_generator_over_what_becomes_active(x):
     return log[1]
 
 
-@refused("other iterators in C over what becomes active in the loop", "pairwise", (0.7,))
+@works("`pairwise`, `accumulate`, `takewhile` of what becomes active in the loop", (0.7,))
 def pairwise_written(x):
-    a, total = [1.0, 2.0, 3.0], 0.0
+    a, total = [1.0, 2.0, 3.0, 4.0], 0.0
     for u, v in itertools.pairwise(a):
         total = total + u * v
-        a[1] = x
+        a[1], a[2] = x, x * x
     return total
 
 
-@refused("other iterators in C over what becomes active in the loop", "accumulate", (0.7,))
+@works("`pairwise`, `accumulate`, `takewhile` of what becomes active in the loop", (0.7,))
 def accumulate_written(x):
-    a, total = [1.0, 2.0, 3.0], 0.0
+    a, b, c, total = [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], 0.0
     for v in itertools.accumulate(a):
+        total = total + v * v
+        a[1] = x
+    for v in itertools.accumulate(b, operator.mul):
+        total = total + v
+        b[1] = x
+    for v in itertools.accumulate(c, max):
+        total = total + v * x
+        c[2] = x * 9.0
+    return total
+
+
+@works("`pairwise`, `accumulate`, `takewhile` of what becomes active in the loop", (0.7,))
+def enumerate_map_written(x):
+    a, total = [1.0, 2.0, 3.0], 0.0
+    for i, v in enumerate(map(abs, a)):
+        total = total + i * v * v
+        a[1] = x
+    for v in itertools.takewhile(lambda v: v < 5.0, a):
+        total = total + v * v
+        a[2:] = [x * 3.0, x * 10.0]
+    for v in itertools.compress(a, [1, 0, 1]):
+        total = total + v * v
+        a[2] = x * x
+    return total
+
+
+@refused("other iterators in C over what becomes active in the loop", "islice", (0.7,))
+def cycle_written(x):
+    STEPS[:] = [x]  # transformed code follows what the tape refuses: this is recorded
+    a, total = [1.0, 2.0, 3.0], 0.0
+    for v in itertools.islice(itertools.cycle(a), 5):
         total = total + v
         a[1] = x
     return total
 
 
-@refused("other iterators in C over what becomes active in the loop", "enumerate", (0.7,))
-def enumerate_map_written(x):
+@refused("other iterators in C over what becomes active in the loop", "zip_longest", (0.7,))
+def zip_longest_written(x):
+    STEPS[:] = [x]
     a, total = [1.0, 2.0, 3.0], 0.0
-    for i, v in enumerate(map(abs, a)):
-        total = total + i * v
+    for u, v in itertools.zip_longest(a, [1.0], fillvalue=2.0):
+        total = total + u * v
         a[1] = x
     return total
 

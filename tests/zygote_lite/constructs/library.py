@@ -1,6 +1,7 @@
 """Library code as it stands: NumPy's own Python functions, SciPy's, the standard library's."""
 
 import bisect
+import cmath
 import collections
 import concurrent.futures
 import contextlib
@@ -356,6 +357,41 @@ def asked_for_an_array(x):
     return np.sum(a * b) * pair.count
 
 
+class Amount:
+    """A number that Python and NumPy ask for."""
+
+    def __init__(self, v, log):
+        self.v, self.log = v, log
+
+    def __float__(self):
+        self.log.append(self.v)
+        return self.v * 2.0
+
+
+@works("lists of objects with `__array__`, `__float__`, in `np.array`, `np.asarray`", (0.7,))
+def asked_in_lists(x):
+    pair, log = Pair(x), []
+    whole = np.array([pair, [x, 1.0], np.array([2.0, x]), (x, pair.own[1])])
+    deep = np.asarray([[pair], [Pair(x * x)]], dtype=complex)
+    numbers = np.array([[Amount(x, log)], (Amount(x * x, log),)], dtype=float)
+    return np.sum(whole**2) * np.sum(deep.real) * np.sum(numbers) * pair.count * log[0] * log[1]
+
+
+@works("`math` and `cmath` of objects with `__float__`", (0.7,))
+def asked_for_a_number(x):
+    log = []
+    y = (
+        math.sin(Amount(x, log)) * math.atan2(Amount(x * x, log), x)
+        + cmath.exp(Amount(x, log)).real
+    )
+    y = (
+        y
+        + math.fsum([Amount(x, log), x])
+        + math.hypot(3.0, Amount(x, log)) * math.isnan(Amount(x, log))
+    )
+    return y * sum(log)
+
+
 @works("`as_strided`, `sliding_window_view`", (V,))
 def windows(x):
     slices = np.lib.stride_tricks.as_strided(x, (3, 2), (8, 8))
@@ -395,6 +431,7 @@ def computed_in_threads(x):
 
 
 SCALE = contextvars.ContextVar("SCALE", default=2.0)
+NOT_SET = contextvars.ContextVar("NOT_SET")
 
 
 @contextlib.contextmanager
@@ -408,6 +445,16 @@ def scale_of(value):
 
 def scaled(x):
     return x * SCALE.get()
+
+
+@works("copies of a context: items, `get`, `in`", (0.5, 1.5))
+def read_from_copies_of_contexts(x, w):
+    with scale_of(x * w):
+        first = contextvars.copy_context()
+        with scale_of(w * w):
+            second = contextvars.copy_context()
+            y = first[SCALE] * second[SCALE] + second.get(SCALE) * (SCALE in second)
+    return y * first.get(NOT_SET, w)
 
 
 @works("context variables: `set`, `get`, `reset`", (0.5, 1.5))

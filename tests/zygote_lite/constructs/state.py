@@ -375,6 +375,20 @@ def sets(x):
     return sum(sorted(s)) * len(s)
 
 
+@works("sets and frozensets: `|`, `&`, `-`, `^`, `|=`, `intersection`, `difference`", (0.5,))
+def joined_sets(x):
+    y = x * x
+    a, b = {x, y, 3.0}, frozenset([y, x * y])
+    a |= {x * 7.0}
+    found = [a | b, b | a, a & b, b & a, a - b, b - a, a ^ b, b ^ a, b | b]
+    found += [a.intersection(b), a.difference(b), b.symmetric_difference(a), b.union({x})]
+    total = 1.0 if [type(s) for s in found[:2]] == [set, frozenset] else 0.0
+    for i, s in enumerate(found):
+        for v in sorted(s):
+            total = total * 1.1 + v * v * (i + 1)
+    return total
+
+
 @works("attributes are written", (0.5,))
 def attributes(x):
     o = types.SimpleNamespace(a=x, b=2.0)

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import functools
 import math
+import threading
 import tracemalloc
 
 import numpy as np
@@ -29,6 +30,7 @@ from zygote_lite import (
 )
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.linearizing import TransformedPushforward
+from zygote_lite._nested import tangents
 
 V = np.array([0.3, -0.7, 1.1])
 REFUSED_TWICE = {  # what the tape does not differentiate twice
@@ -248,7 +250,9 @@ def test_a_pushforward_refuses_memory_that_a_later_run_has_written():
 
 
 @either
-def test_linearize_keeps_what_arrays_held_at_the_call():
+def test_linearize_keeps_what_arrays_held_at_the_call(monkeypatch):
+    monkeypatch.setattr(tangents, "runs_alone", lambda: True)  # pytest-xdist has threads
+
     def f(x, parts):
         return np.sum(x[::2] * parts[0] ** 2) * parts[1]
 
@@ -263,10 +267,45 @@ def test_linearize_keeps_what_arrays_held_at_the_call():
     np.testing.assert_array_equal(parts[0], [4.0, 6.0])
 
 
-def test_linearize_refuses_a_read_only_argument_that_was_written_elsewhere():
+def test_no_other_thread_sees_what_linearize_has_kept():
+    x, y, over = np.array([1.0, 2.0]), np.array([3.0, 4.0]), threading.Event()
+    with testing.recorded_only():
+        _, push = linearize(lambda x, y: x * x * y, x, y)
+    other = threading.Thread(target=over.wait)
+    other.start()
+    try:
+        np.testing.assert_array_equal(push(np.ones(2), None), [6.0, 16.0])  # nothing has changed
+        x[0] = 5.0
+        with pytest.raises(TypeError, match=r"another thread runs.* give `linearize` a copy"):
+            push(np.ones(2), None)
+        np.testing.assert_array_equal(x, [5.0, 2.0])
+    finally:
+        over.set()
+        other.join()
+
+
+def test_an_error_leaves_the_arrays_as_they_are_now(monkeypatch):
+    monkeypatch.setattr(tangents, "runs_alone", lambda: True)
+    x, parts = np.array([1.0, 2.0]), [np.array([3.0, 4.0])]
+    with testing.recorded_only():
+        _, push = linearize(lambda x, parts: x * x * parts[0], x, parts)
+    x[0], parts[0][1] = 5.0, 6.0
+
+    def fails(self, cotangents):
+        assert (x[0], parts[0][1]) == (1.0, 4.0)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(push._tape), "back", fails)
+    with pytest.raises(KeyboardInterrupt):
+        push(np.ones(2), None)
+    assert (x[0], parts[0][1]) == (5.0, 6.0)
+
+
+def test_linearize_refuses_a_read_only_argument_that_was_written_elsewhere(monkeypatch):
     base, other = np.array([1.0, 2.0]), np.array([3.0, 4.0])
     x = base[:]
     x.flags.writeable = False
+    monkeypatch.setattr(tangents, "runs_alone", lambda: True)
     with testing.recorded_only():
         _, push = linearize(lambda x, y: x * x * y, x, other)
     base[0], other[0] = 5.0, 6.0

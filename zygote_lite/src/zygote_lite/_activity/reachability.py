@@ -170,7 +170,7 @@ def referents(x: Any) -> list[Any]:
             return [x.get()]
         return []
     if isinstance(x, contextvars.Context):
-        return [*x.values()]
+        return [*x, *x.values()]  # variables are active by themselves
     if isinstance(x, np.nditer):
         return [*x.operands]
     if isinstance(x, memoryview):

@@ -18,7 +18,6 @@ from zygote_lite._activity.marks import is_namespace, is_users_object, stays_cle
 from zygote_lite._activity.reachability import held_and_named, referents
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
-    LIST,
     OBJECT,
     TUPLE,
     VALUE,
@@ -199,7 +198,7 @@ def _note_clean(seen: dict[int, Any]) -> None:
         if stays_clean(x):
             clean[key] = x
             kind = kind_of(x)
-            if kind >= LIST:  # its attributes can be written as a dict, too
+            if kind >= TUPLE:  # its attributes can be written as a dict, too
                 fields = dict_of(x)
                 if type(fields) is dict:
                     clean[id(fields)] = fields

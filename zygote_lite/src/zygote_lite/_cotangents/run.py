@@ -48,6 +48,7 @@ class State(threading.local):
     given: tuple[Any, ...] = ()  # what the run was given: the function and its arguments
     held: dict[int, Any]  # holders of numbers that carry no gradient, within the arguments
     ended: dict[int, Any]  # iterators in C that were found to be over, and do not know it
+    stepped: dict[int, Any]  # iterators in C that keep what they took last, with its node
     chooses = False  # whether an integer is a choice: nothing but floats is differentiated
     has_texts = False  # whether texts made of active values are among what is active
     store: Store | None = None
@@ -82,6 +83,7 @@ class State(threading.local):
         self.reaching = {}
         self.held = {}
         self.ended = {}
+        self.stepped = {}
         self.later = []
         self.last_writes = {}
         self.wholes = {}

@@ -3,7 +3,7 @@
 from zygote_lite._cotangents.registry import install
 from zygote_lite._nested import cotangents
 from zygote_lite._nested import rules as nested_rules
-from zygote_lite._numpy import foreign, functions, nditer, writes
+from zygote_lite._numpy import conversions, foreign, functions, nditer, writes
 from zygote_lite._python import (
     calls,
     generators,
@@ -39,7 +39,7 @@ MODULES = (
     lists, dicts, sets, deques, mappingproxy,
     builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks, threads,
     contextvars,
-    writes, functions, nditer, foreign,
+    writes, functions, conversions, nditer, foreign,
     callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip
 

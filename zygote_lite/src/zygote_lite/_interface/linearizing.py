@@ -160,8 +160,8 @@ def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool = False) -> tupl
     `push(*dxs)` takes one tangent for each argument, of its shape and structure, and returns that
     of the value, as `jvp` does, at the arguments as they are now: what is written into them later
     does not change it. The effects of `f` happen once, however often `push` is called. Raises the
-    errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its argument. (JAX's
-    `linearize`.)
+    errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its argument, and if
+    an array among the arguments was changed while other threads run. (JAX's `linearize`.)
     """
     refuse_options(has_aux=has_aux)
     found: tuple[Any, ...] | None = _linearized_by_code(original(f), xs, has_aux)

@@ -9,6 +9,7 @@ mode is right for whatever the tape can differentiate twice, without rules of it
 import contextlib
 import itertools
 import operator
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -250,13 +251,26 @@ def _projected(v: Any, d: Any) -> Any:
     return found
 
 
+def runs_alone() -> bool:
+    """Return whether this process has no other thread that runs Python."""
+    return len(sys._current_frames()) == 1
+
+
 @contextlib.contextmanager
 def _holding(kept: list[tuple[Any, Any]]) -> Iterator[None]:
-    """Have arrays hold what was kept of them, and then what they hold now."""
+    """Have arrays hold what was kept of them, and then what they hold now.
+
+    Nobody sees that: where another thread runs, the call is refused.
+    """
     changed = [(x, old, x.copy()) for x, old in kept if x.tobytes() != old.tobytes()]
     if not all(x.flags.writeable for x, _, _ in changed):
         raise Fault.TANGENT(
             "a read-only argument of `linearize` was written through another array: give a copy"
+        )
+    if changed and not runs_alone():
+        raise Fault.TANGENT(
+            "an array among the arguments of `linearize` was changed since, and another thread "
+            "runs, which may read it: give `linearize` a copy of the array, or call it again"
         )
     try:
         for x, old, _ in changed:

@@ -4,6 +4,7 @@ They are resolved to the methods as Python does, and so what these do is recorde
 """
 
 import array
+import cmath
 import collections
 import math
 import operator
@@ -16,7 +17,7 @@ import numpy as np
 from zygote_lite._activity.classes import bind_method, may_have_methods, member_of
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._activity.walk import reaches_active
-from zygote_lite._cotangents.kinds import is_written_in_python
+from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.operators import BINARY, IN_PLACE, REFLECTED
 from zygote_lite._python.library.builtins import KEYS
@@ -169,6 +170,7 @@ def _without_methods(x: Any) -> Any:
 _EXTENDING: dict[Any, Any] = {
     (collections.deque, "__iadd__"): collections.deque.extend,
     (dict, "__ior__"): dict.update,
+    (set, "__ior__"): set.update,
 }
 
 
@@ -191,6 +193,8 @@ def _(in_place: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
         tape.call((None, nodes[1], None, node), operator.setitem, a, slice(None), value)
         return a, nodes[1]
     extend = _EXTENDING.get((type(a), name))
+    if extend is set.update and not isinstance(b, set | frozenset):
+        extend = None  # which `|=` does not take
     method = bind_method(type(a), name)
     if method is not None:
         result, node = tape.call((None, nodes[1], nodes[2]), method, a, b)
@@ -217,6 +221,48 @@ def _(f: Any, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Traced | Non
     y, node = tape.call((None, *nodes[1:]), method, x, *xs)
     _demand_class_given(f, x, name, y)
     return (y, node) if make is None else (make(y), None)
+
+
+_IN_INTEGERS = (math.gcd, math.lcm, math.comb, math.perm, math.factorial, math.isqrt)
+_IN_ITEMS = (math.prod, math.fsum, math.dist, getattr(math, "sumprod", None))
+_OF_A_NUMBER = [
+    f
+    for module in (math, cmath)
+    for f in vars(module).values()
+    if callable(f) and not any(f is g for g in (*_IN_INTEGERS, *_IN_ITEMS, *_METHODS_ASKED))
+    if not isinstance(f, type)
+]
+
+
+def number_asked(kind: type, *, complex_too: bool = True) -> Any:
+    """Return the function that asks objects of a user class for the number that they are."""
+    if not may_have_methods(kind) or issubclass(kind, Number | np.ndarray):
+        return None
+    asked = {"__complex__": complex, "__float__": float, "__index__": operator.index}
+    for name, f in asked.items():
+        if (complex_too or f is not complex) and isinstance(
+            member_of(kind, name), types.FunctionType
+        ):
+            return f
+    return None
+
+
+def _is_a_number(kind: type) -> bool:
+    return number_asked(kind) is not None and not is_known_by_rule(kind)
+
+
+@handlers.desugared(*_OF_A_NUMBER, of=_is_a_number, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
+    """Ask objects for the numbers that they are, in the order of the operands, as C does."""
+    in_complex = getattr(cmath, f.__name__, None) is f
+    given, at = [*xs], [*nodes]
+    for i, x in enumerate(xs):
+        ask = number_asked(type(x), complex_too=in_complex)
+        if ask is not None:
+            given[i], at[i + 1] = tape.call((None, nodes[i + 1]), ask, x)
+    if all(x is y for x, y in zip(xs, given, strict=True)):
+        return None
+    return tape.call((None, *at[1:]), f, *given)
 
 
 _GIVING: dict[str, Any] = {

@@ -51,6 +51,7 @@ class Run:
             state.given = ()
             state.held.clear()
             state.ended.clear()
+            state.stepped.clear()
             state.last_writes.clear()
             state.wholes.clear()
             forget_marks()

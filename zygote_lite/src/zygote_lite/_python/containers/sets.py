@@ -1,5 +1,6 @@
 """Sets: what is added and taken out moves the cotangents of the elements."""
 
+import operator
 from typing import Any
 
 from zygote_lite._activity.marks import mark_active
@@ -11,6 +12,7 @@ from zygote_lite._cotangents.registry import (
     no_pullback,
 )
 from zygote_lite._cotangents.run import current_store, give, slots_of
+from zygote_lite._python.containers.dicts import gathered
 
 handlers = Handlers()
 
@@ -55,3 +57,23 @@ def _(nodes: Nodes, x: set[Any]) -> ValueAndPullback:
         return None, None
 
     return value, pop_back
+
+
+_OPERATORS_OF_SETS = (
+    operator.or_, operator.and_, operator.sub, operator.xor, frozenset.union, set.intersection,
+    set.difference, set.symmetric_difference, frozenset.intersection, frozenset.difference,
+    frozenset.symmetric_difference,
+)  # fmt: skip
+
+
+@handlers.structural(*_OPERATORS_OF_SETS, of=(set, frozenset), given=True)
+def _(f: Any, nodes: Nodes, x: Any, *others: Any) -> ValueAndPullback | None:
+    """Join two sets: each element goes on from the set that it comes from."""
+    if len(others) != 1 or not {type(x), type(others[0])} <= {set, frozenset}:
+        return None
+    (other,) = others
+    y = f(x, other)
+    first = {id(value) for value in x}
+    found = {id(value): x if id(value) in first else other for value in y}
+    by_value = {value: found[id(value)] for value in y}
+    return gathered(y, lambda key: (by_value[key], key), len(nodes))

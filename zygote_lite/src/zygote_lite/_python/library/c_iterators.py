@@ -22,6 +22,7 @@ from zygote_lite._cotangents.registry import IN_PYTHON, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.places import where
+from zygote_lite._ir.traits import is_pure
 from zygote_lite._python.library.builtins import check_strict
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -42,9 +43,7 @@ def _for(table: dict[type, Any], *kinds: type) -> Callable[[Any], Any]:
 
 
 _TEE: Any = type(itertools.tee(())[0])
-_REFUSED = {itertools.accumulate, itertools.pairwise, itertools.cycle, itertools.groupby, _TEE,
-            itertools.zip_longest, itertools.dropwhile, itertools.takewhile,
-            itertools.compress}  # fmt: skip
+_REFUSED = {itertools.cycle, itertools.groupby, _TEE, itertools.zip_longest, itertools.dropwhile}
 
 
 def is_native(x: Any) -> bool:
@@ -203,6 +202,18 @@ def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     return _called(tape, build_tuple, row)
 
 
+@_for(_AHEAD, map)
+def _(tape: Tape, it: Any, skip: int) -> Traced | None:
+    """Call the function of a `map` within another iterator, if a second call changes nothing."""
+    f, *inner = it.__reduce__()[1]
+    if not is_pure(f) or len({id(x) for x in inner}) < len(inner):
+        return None
+    row: list[Any] = [look_ahead(tape, x, skip) for x in inner]
+    if None in row:
+        return None
+    return (_END, None) if any(y is _END for y, _ in row) else _called(tape, f, row)
+
+
 # -- iterators that call functions, or take from several others: their own step, with ours ------
 
 
@@ -260,6 +271,76 @@ def _(tape: Tape, it: Any) -> Traced | None:
     y = next(it)
     found = look_ahead(tape, _sources(it)[-1], -1)
     return None if found is None or found[0] is _END or _differ(y, found[0]) else found
+
+
+def _kept_of(it: Any, value: Any) -> Any:
+    """Return the node of what an iterator keeps of its last step; `_END` where it is not known.
+
+    What it kept before it was followed came from what was inactive then.
+    """
+    known = state.stepped.get(id(it))
+    return None if known is None else known[2] if known[1] is value else _END
+
+
+@_for(_STEPS, itertools.pairwise)
+def _(tape: Tape, it: Any) -> Traced | None:
+    inner, *before = _sources(it)
+    y = next(it)
+    second = look_ahead(tape, inner, -1)
+    first = (before[0], _kept_of(it, before[0])) if before else look_ahead(tape, inner, -2)
+    pair: list[Any] = [first, second]
+    if None in pair or any(z is _END or node is _END for z, node in pair):
+        return None
+    if any(map(_differ, y, [z for z, _ in pair])):
+        return None
+    state.stepped[id(it)] = it, y[1], pair[1][1]
+    return _called(tape, build_tuple, [(z, node) for z, (_, node) in zip(y, pair, strict=True)])
+
+
+@_for(_STEPS, itertools.accumulate)
+def _(tape: Tape, it: Any) -> Traced | None:
+    """Add an element to the total so far, or call another function in C that changes nothing."""
+    inner, *before, initial = _sources(it)
+    f: Any = operator.add
+    if callable(inner) and not hasattr(inner, "__next__"):
+        f, (inner, *before) = inner, before
+    if initial is not None or not is_pure(f):
+        return None
+    y = next(it)
+    found = look_ahead(tape, inner, -1)
+    if found is None or found[0] is _END:
+        return None
+    if before:
+        node = _kept_of(it, before[0])
+        if node is _END:
+            return None
+        found = tape.call((None, node, found[1]), f, before[0], found[0])
+    if _differ(y, found[0]):
+        return None
+    state.stepped[id(it)] = it, y, found[1]
+    return y, found[1]
+
+
+@_for(_STEPS, itertools.takewhile)
+def _(tape: Tape, it: Any) -> Traced:
+    """Take an element as long as the function says so: after that the iterator is over."""
+    if id(it) in state.ended:
+        raise StopIteration
+    f, inner = _sources(it)[::-1]
+    y, node = tape.call((None, None), next, inner)
+    if not tape.call((None, None), operator.truth, tape.call((None, node), f, y)[0])[0]:
+        state.ended[id(it)] = it
+        raise StopIteration
+    return y, node
+
+
+@_for(_STEPS, itertools.compress)
+def _(tape: Tape, it: Any) -> Traced:
+    items, selectors = _sources(it)
+    while True:
+        y, node = tape.call((None, None), next, items)
+        if tape.call((None, None), operator.truth, tape.call((None, None), next, selectors)[0])[0]:
+            return y, node
 
 
 @_for(_STEPS, itertools.product, itertools.combinations, itertools.permutations, itertools.repeat,

@@ -5,6 +5,7 @@ context was made, and no gradient is known.
 """
 
 import contextvars
+import operator
 from typing import Any
 
 from zygote_lite._activity.marks import note_outside
@@ -20,6 +21,7 @@ from zygote_lite.modes import current, switched
 handlers = Handlers()
 
 Variable = contextvars.ContextVar[Any]
+_VARIABLE = contextvars.ContextVar
 _Bindings = list[tuple[Any, list[Any]]]
 
 
@@ -57,6 +59,23 @@ def _(tape: Tape, nodes: Nodes, variable: Variable, *default: Any) -> Traced:
     if held[0] is not y:
         raise _refused_copy(variable)
     return tape.call((None, None, None), list.__getitem__, held, 0)
+
+
+@handlers.desugared(operator.getitem, contextvars.Context.get, of=contextvars.Context, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, context: Any, *xs: Any) -> Traced | None:
+    """Read a copy of the context: what a variable holds there is what it was set to, once."""
+    if not isinstance(context, contextvars.Context) or not isinstance(xs[0], _VARIABLE):
+        return None
+    y = f(context, *xs)
+    if xs[0] not in context:
+        return y, nodes[3] if len(nodes) > 3 else None
+    bindings = _bindings_of(xs[0])
+    for _, held in reversed(bindings or []):
+        if held[0] is y:
+            return tape.call((None, None, None), list.__getitem__, held, 0)
+    if bindings is not None:  # it was set, and reset since
+        raise _refused_copy(xs[0])
+    return y, None
 
 
 @handlers.desugared(contextvars.ContextVar.reset, always=True)

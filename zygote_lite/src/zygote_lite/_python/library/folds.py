@@ -14,6 +14,7 @@ from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.registry import Handlers, no_pullback
 from zygote_lite._ir.traits import declare
 from zygote_lite._python.library.builtins import _NO_DEFAULT, _list
+from zygote_lite._python.operators import number_asked
 
 handlers = Handlers()
 
@@ -72,12 +73,26 @@ def _prod(x: Any, start: Any) -> Any:
     return folded(operator.mul, items[1:], start)
 
 
+def _stands_for_a_number(kind: type) -> bool:
+    return number_asked(kind, complex_too=False) is not None
+
+
+def _as_floats(xs: Any) -> Any:
+    """Return a list, with the numbers that objects in it say that they are."""
+    return [float(x) if _stands_for_a_number(type(x)) else x for x in xs]
+
+
 _FOLDS_OF_ANY = [f for f in (math.fsum, math.dist, getattr(math, "sumprod", None)) if f]
 
 
 @handlers.desugared(*_FOLDS_OF_ANY, given=True)
 def _(f: Any, tape: Any, nodes: Any, *xs: Any) -> Any:
     """Take what any iterables give; rules take sequences, and two of the same kind."""
+    if any(
+        type(x) in (list, tuple) and any(map(_stands_for_a_number, {*map(type, x)})) for x in xs
+    ):
+        found = [tape.call((None, n), _as_floats, x) for x, n in zip(xs, nodes[1:], strict=True)]
+        return tape.call((None, *(node for _, node in found)), f, *(y for y, _ in found))
     kinds = (list, tuple) if len({*map(type, xs)}) > 1 else _TAKEN_BY_RULES
     return _with_lists(tape, nodes, f, xs, {}, lambda x: isinstance(x, kinds))
 
