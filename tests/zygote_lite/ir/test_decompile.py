@@ -223,6 +223,14 @@ FOLLOWED = {
         except F: return x
         else: x = 3
     return x""",
+    "targets within targets": """
+    (a, b), (c, *d), e = (x, g(x)), h(x), k
+    [a, b], c = (b, a), c
+    for i, (a, b) in x: (c, d), e = (a, b), i
+    return a, b, c, d, e""",
+    "dicts among keywords": """
+    g(x, a=x, **k, b=x, **{"c": x}, d=h(x))
+    return g(a=x, **{"b": x}), g(*x, k, a=x, **{"b": x}), g(**k, b=x)""",
     "a module of a package": """
     import os.path
     return os.path.join(x)""",

@@ -262,7 +262,8 @@ class StackExpressions:
         display = s.stack[-op.value]
         if not isinstance(display, ast.Dict):
             self.refuse(op)
-        if isinstance(value, ast.Dict) and op.name == "DICT_MERGE" and display.keys:
+        is_named = op.name == "DICT_MERGE" and display.keys and display.keys[-1] is None
+        if isinstance(value, ast.Dict) and is_named:  # names after `**`
             display.keys += value.keys
             display.values += value.values
         else:

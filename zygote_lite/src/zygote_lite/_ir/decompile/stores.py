@@ -91,7 +91,11 @@ class Stores(Conditions):
 
     def op_unpack_sequence(self, op: Instruction, s: Progress, star: int | None = None) -> None:
         count = op.value if star is None else op.value[0] + 1 + op.value[1]
-        group = self.group(s, count, s.stack.pop(), op, star)
+        value = s.stack.pop()
+        is_shared = isinstance(value, TargetSlot) or (s.stack and s.stack[-1] is value)
+        if not is_shared and any(not is_marked(x) for x in s.stack[s.base :]):
+            value = self.at_once(s, value, op)
+        group = self.group(s, count, value, op, star)
         s.stack += [TargetSlot(_giving(group, i)) for i in reversed(range(count))]
         group.check()
 
