@@ -169,11 +169,11 @@ def written(x):
 
 SINGULAR = np.stack([np.eye(3), np.zeros((3, 3)), np.eye(3), M[0], M[1]])
 LOOPS = {
-    "a branch": (of_branch, (A,), "a branch depends on the batch|asks for `__bool__`"),
+    "a branch": (of_branch, (A,), "a branch depends on the batch"),
     "an error in one entry": (with_rescue, (SINGULAR,), "Singular matrix"),
-    "an error that is swallowed": (in_bare_rescue, (S,), "asks for `__bool__`"),
+    "an error that is swallowed": (in_bare_rescue, (S,), "a branch depends on the batch"),
     "an error of Python's": (lambda x: 1.0 / float(x) if x else 0.0, (S - S,), "branch"),
-    "a mask": (lambda x: x[x > 0].sum(), (A,), "is not for this call"),
+    "a mask": (lambda x: x[x > 0].sum(), (A,), "is not for these arguments"),
     "an array written into": (written, (A,), "is written into"),
     "truth values of Python": (lambda x: (math.sin(x) > 0) + (float(x) > 1), (S,), "truth values"),
     "a precision": (lambda x: math.exp(x.sum()) * x, (F,), "of a narrow array"),

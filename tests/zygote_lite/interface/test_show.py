@@ -7,6 +7,7 @@ import ast
 import json
 import math
 import operator
+import re
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from zygote_lite import (
     grad,
     gradient,
     pullback,
+    vmap,
 )
 
 STAGES = [code_lowered, code_primal, code_adjoint]
@@ -408,3 +410,15 @@ def test_tangents_are_those_of_numbers():
         return x * x if how == "square" else x
 
     assert "Recorded" not in code_jvp(f, 2.0, "square")
+
+
+def test_explain_of_a_loop_over_a_batch_names_no_function_of_the_engine():
+    def of_sign(x):
+        return np.sum(x) if x[0] > 0 else 0.0
+
+    lines = explain(vmap(of_sign), np.ones((3, 2)))
+    assert "a loop over the entries of the batch: a branch depends on the batch" in lines
+    assert "of_sign(ndarray)" in lines
+    assert "zygote_lite._" not in lines
+    assert "recorded; " in lines
+    assert not re.search(r"recorded; \S*zygote_lite/_", lines)

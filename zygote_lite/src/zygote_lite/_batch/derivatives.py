@@ -47,7 +47,7 @@ def _of_whole_batch(run: BatchRun, f: Any, leaves: Leaves, rebuild: Callable[[Le
             _note_read_only(inner, x)
         y = inner.resolve(f, arguments, named)
         if type(y) is not Tracer or not y.batched or np.asarray(y.entry).dtype.kind != "f":
-            raise NotBatched(f"{where()}: the value of {name_of(f)} is no real array")
+            raise NotBatched(f"{where()}: {name_of(f)} does not return a real array")
         return y.value, y.node
 
     @inside(on_tape)
@@ -72,7 +72,7 @@ class BatchReverse:
     def __init__(self, run: BatchRun, f: Any, argnums: Argnums, xs: Any, kws: Any) -> None:
         self.run, self.xs, self.kws = run, xs, kws
         if isinstance(run.around, BatchRun):
-            raise NotBatched(f"{where()}: a gradient inside of two batches")
+            raise NotBatched(f"{where()}: a gradient inside two nested calls of vmap")
         self.active = ActiveArguments(f, argnums, len(xs), kws)
         operands = [*xs, *kws.values()]
         self.leaves: Leaves = []
@@ -155,7 +155,7 @@ def _gradients(run: BatchRun, f: Any, argnums: Argnums, both: bool, xs: Any, kws
     """Do what `grad(f)`, or `value_and_grad(f)`, does for each entry."""
     found = BatchReverse(run, f, argnums, xs, kws)
     if np.ndim(found.y.entry):
-        raise NotBatched(f"{where()}: the value of {name_of(f)} is no number")
+        raise NotBatched(f"{where()}: {name_of(f)} does not return a number")
     gradient = found.answered(found.pulled(np.ones_like(found.y.value)))
     return (found.y, gradient) if both else gradient
 
@@ -171,7 +171,7 @@ def _jacobians(run: BatchRun, f: Any, argnums: Argnums, xs: Any, kws: Any) -> An
         dy[:, k] = 1.0
         rows.append(found.pulled(dy.reshape(y.shape)))
     if not rows:
-        raise NotBatched(f"{where()}: the value of {name_of(f)} is empty")
+        raise NotBatched(f"{where()}: {name_of(f)} returns an empty array")
     stacked = []
     for column in zip(*rows, strict=True):
         whole, node = run.carried_out(_rows_behind_batch, (list(column),), {})

@@ -100,7 +100,7 @@ def _by_found_rule(run: Any, rule: Any, f: Any, xs: tuple[Any, ...], kws: dict[s
         plain = type(f(*entries, **kws)) in (float, int, complex)
     y = _carried_out(run.by_body, name_of(f), rule.body, tuple(operands), kws)
     if y is NotImplemented:
-        raise NotBatched(f"{where()}: the batching rule of {name_of(f)} is not for this call")
+        raise NotBatched(f"{where()}: the batching rule of {name_of(f)} is not for these arguments")
     note_resolution(f, tuple(entry_of(x) for x in xs), f"batching rule of {rule.place}")
     return _as_batch(run, y, rule, plain)
 
@@ -136,7 +136,7 @@ def _as_batch(run: Any, y: Any, rule: Any, plain: bool) -> Any:
     shape = np.shape(shown(box.value))
     if not shape or shape[0] != run.count:
         if isinstance(rule, str) or shape[:1] != (1,):
-            raise NotBatched(f"{where()}: the value has the shape {shape}, and is no batch")
+            raise NotBatched(f"{where()}: a value of the shape {shape} is not a batch")
         raise Fault.BATCH(
             f"the batching rule {rule.signature} ({rule.place}) gave an array of shape {shape} for "
             f"a batch of {run.count}: return one with an entry for each of the batch in front",

@@ -242,7 +242,7 @@ class BatchRun(CallsAround):
         if isinstance(self.around, BatchRun):
             return Tracer(self, self.around.own(x), None, batched=False)
         if self.parent is None or self.around is None:
-            raise NotBatched("an entry of another batch is met")
+            raise NotBatched("an entry of another batch is used")
         x = x if x.run is self.parent else self.parent.adopted(x)
         node = x.node if x.node is None else self.lifted(x.node)
         return Tracer(self, x.value, node, x.batched, x.plain)

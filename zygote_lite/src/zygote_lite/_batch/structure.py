@@ -76,9 +76,9 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
 def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     keys = xs[::2] if f is intrinsics.build_dict else ()
     if any(not isinstance(key, str | int | float | bytes | None) for key in keys):
-        raise NotBatched(f"{where()}: a dict has keys that are no texts and no numbers")
+        raise NotBatched(f"{where()}: a dict has keys that are not text or numbers")
     if f is not intrinsics.build_dict and not all(isinstance(x, dict) for x in xs):
-        raise NotBatched(f"{where()}: a dict is made of something else than dicts")
+        raise NotBatched(f"{where()}: a dict is made of something other than dicts")
     return run.noted(f(*xs, **kws))
 
 
@@ -124,7 +124,7 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
             raise NotBatched(f"{where()}: a branch depends on the batch")
         x = x.entry
     if is_written_in_python(type(x)) and not isinstance(x, types.FunctionType):
-        raise NotBatched(f"{where()}: {an(type(x).__name__)} says itself whether it is true")
+        raise NotBatched(f"{where()}: {an(type(x).__name__)} defines its own truth")
     return f(x)
 
 
@@ -145,7 +145,7 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
 @_of(next)
 def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     if id(xs[0]) not in run.made:
-        raise NotBatched(f"{where()}: an iterator from outside is advanced")
+        raise NotBatched(f"{where()}: it advances an iterator that it did not create")
     return next(*xs)
 
 
@@ -203,7 +203,7 @@ def attribute_of_value(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
         return run.own(x[list(getattr(x, "_fields", ())).index(name)])
     if isinstance(member_of(kind, "__getattribute__"), types.FunctionType):
-        raise NotBatched(f"{where()}: {an(kind.__name__)} looks its attributes up itself")
+        raise NotBatched(f"{where()}: {an(kind.__name__)} defines how its attributes are looked up")
     member = member_of(kind, name)
     if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
         return run.resolve(member.fget, (x,), {})
@@ -288,7 +288,7 @@ def getitem(run: Any, f: Any, xs: Any, kws: Any) -> Any:
         if not isinstance(index, int | str | slice | float | bytes | np.integer | None):
             raise NotBatched(f"{where()}: a key is {an(type(index).__name__)}")
         if is_written_in_python(type(x)) and not isinstance(x, tuple):
-            raise NotBatched(f"{where()}: {an(type(x).__name__)} looks its entries up itself")
+            raise NotBatched(f"{where()}: {an(type(x).__name__)} defines how items are looked up")
         held: Any = x
         y = held[index]
         return run.own(run.noted(y) if isinstance(index, slice) and type(y) is list else y)

@@ -61,7 +61,9 @@ def shown(value: Any) -> Any:
 
 def _refusing_method(name: str) -> Callable[..., Never]:
     def refuse(*_: Any, **__: Any) -> Never:
-        raise NotBatched(f"Python asks for `{name}` of an entry of the batch")
+        if name == "__bool__":
+            raise NotBatched("a branch depends on the batch")
+        raise NotBatched(f"Python calls `{name}` of a value that depends on the batch")
 
     return refuse
 

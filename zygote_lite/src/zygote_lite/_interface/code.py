@@ -10,7 +10,11 @@ from typing import Any, ParamSpec
 
 Asked = ParamSpec("Asked")
 _LINE_OF_CALLS = re.compile(r"(?P<place>\S+|<.*?>)  +(?P<call>.*?)  +(?P<how>\S.*)")
-_COLORS = {"transformed": "green", "rule of": "cyan", "recorded": "yellow"}
+_COLORS = {
+    **dict.fromkeys(("transformed", "run once"), "green"),
+    **dict.fromkeys(("rule of", "batching rule", "entry by entry"), "cyan"),
+    **dict.fromkeys(("recorded", "a loop"), "yellow"),
+}
 _PRE = '<pre style="font-family: monospace; line-height: 1.4">{code}</pre>'
 
 

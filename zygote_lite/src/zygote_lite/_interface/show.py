@@ -18,7 +18,7 @@ from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.lower.function import lower
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.places import ENGINE, name_of
 from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.cache import NO_FUNCTION
 from zygote_lite._specialize.driver import specialize
@@ -36,6 +36,7 @@ _WITH_EFFECTS = (Unsound.EFFECTS, Unsound.WRITES_TO_GIVEN)
 _LONGEST_NAME = 60
 Shown = TypeVar("Shown")
 _NAMES_OF_OURS = "zygote_lite._"  # how the names of the functions of the engine begin
+_RECORDED_OF_OURS = f"recorded; {ENGINE}_"  # and how the places of others begin
 _RECORDED = (
     "# `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
     "# Going back is walking the tape backwards (`Tape.back`).\n"
@@ -227,7 +228,7 @@ def resolutions(
     try:
         active = _recorded_flags(function, xs, kws, argnums)
         recorded(active, function, xs, kws)
-        lines = state.trace
+        lines = [line for line in state.trace if not _is_of_ours(line)]
     finally:
         state.trace = outer
     plain = plain_call(function, xs, kws) if xs else None
@@ -269,9 +270,14 @@ def _with_tiers(
     for place, call, how in lines:
         name = call.partition("(")[0]
         tier = of_names.get(name) or of_names.get(name.rpartition(".")[2]) or within
-        if not name.startswith(_NAMES_OF_OURS):
-            found.append((place, call, _with_tier(how, tier)))
+        found.append((place, call, _with_tier(how, tier)))
     return found
+
+
+def _is_of_ours(line: tuple[str, str, str]) -> bool:
+    """Return whether a line is about a private function of the engine, which users do not know."""
+    _, call, how = line
+    return call.startswith(_NAMES_OF_OURS) or how.startswith(_RECORDED_OF_OURS)
 
 
 def _with_tier(how: str, tier: str | None) -> str:
