@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from zygote_lite._interface.gradients import raw_value_and_gradient
+from zygote_lite._interface.library_functions import all_that_call, that_calls
 from zygote_lite._specialize import cache as _cache
 from zygote_lite._specialize import entry as _entry
 from zygote_lite._specialize.jitted import original
@@ -154,6 +155,7 @@ def is_covered(f: Any, /, *xs: Any) -> bool:
     vector (the last of `xs`). Nothing is made, and nothing raises.
     """
     function = original(f)
+    function = that_calls(function, len(xs)) or function
     for known in _cache.specializations_for(function):
         if len(known.active) + (known.form == PRODUCT) != len(xs):
             continue
@@ -176,7 +178,7 @@ def programs(f: Any, /, form: str | None = None, *, compiled: bool | None = None
     """
     return [
         _entry.program_of(enter)
-        for known in _cache.specializations_for(original(f))
+        for known in _made_for(f)
         if form in (None, known.form)
         for enter in known.made
         if compiled in (None, _entry.is_compiled(enter))
@@ -189,11 +191,7 @@ def reasons(f: Any, /) -> list[str]:
     Arguments:
         f: the function.
     """
-    return [
-        reason
-        for known in _cache.specializations_for(original(f))
-        for reason in known.reasons.values()
-    ]
+    return [reason for known in _made_for(f) for reason in known.reasons.values()]
 
 
 def forget(*functions: Any) -> None:
@@ -204,6 +202,12 @@ def forget(*functions: Any) -> None:
 
     The warning that a function runs uncompiled, which is given once, is then given again.
     """
-    for known in _cache.specializations_for(*map(original, functions)):
+    for known in _made_for(*functions):
         known.renew()
     _cache.forget_warnings()
+
+
+def _made_for(*functions: Any) -> list[_cache.Specializations]:
+    """Return what is known of some functions; of all, if none is named."""
+    made = [g for f in functions for g in all_that_call(original(f))]
+    return _cache.specializations_for(*made) if made or not functions else []

@@ -1,7 +1,8 @@
 """How a call is answered: by transformed code first, else by the tape, and then it is noted.
 
 Transformed code is of plain functions that are called by position. Calls by keyword, of methods,
-of objects with `__call__` and through `functools.partial` come to such calls (`PlainCalls`).
+of objects with `__call__`, through `functools.partial`, and of functions in C, come to such calls
+(`PlainCalls`).
 """
 
 import functools
@@ -11,6 +12,7 @@ from typing import Any
 
 from rulescore import find_rule
 from zygote_lite._cotangents.kinds import own_derivative
+from zygote_lite._interface.library_functions import that_calls
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._specialize.cache import (
@@ -35,14 +37,15 @@ class PlainCalls:
 
     Attributes:
         f: the callable.
-        by_count: the code for calls of a plain function by position, by their number.
+        by_count: the code for calls by position, by their number, with the function that it is
+            of. It is that of plain functions, and of functions in C.
     """
 
     def __init__(
         self, f: Any, argnums: Argnums, form: str = GRADIENT, compiled: bool = False
     ) -> None:
         self.f, self.argnums, self.form, self.compiled = f, argnums, form, compiled
-        self.by_count: dict[int, Specializations | None] = {}
+        self.by_count: dict[int, tuple[Specializations, types.FunctionType]] = {}
         self.known: dict[Any, Specializations | None] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -57,7 +60,7 @@ class PlainCalls:
             xs, vector = tuple(arguments), (last,)
         function, given, before = self.f, xs, 0
         if type(function) is not types.FunctionType or kws:
-            call = plain_call(function, xs, kws)
+            call = plain_call(function, xs, kws, in_c=not self.compiled)
             if call is None:
                 if self.compiled and type(function) is not types.FunctionType:
                     warn_uncompiled(function, NO_FUNCTION)
@@ -75,8 +78,8 @@ class PlainCalls:
                     function, len(given), numbers, single, self.compiled, self.form
                 )
             self.known[key] = made
-            if made is not None and given is xs and function is self.f:
-                self.by_count[len(xs) + len(vector)] = made
+            if made is not None and given is xs and not kws:
+                self.by_count[len(xs) + len(vector)] = made, function
         return self.known[key], function, given + vector
 
 
@@ -90,7 +93,9 @@ class PlainValues(PlainCalls):
         """Return the code for calls with so many arguments; there is none for names."""
         if kws:
             return None, self.f, xs
-        known = self.by_count[len(xs)] = specializations_of(self.f, len(xs), (), False, True)
+        known = specializations_of(self.f, len(xs), (), False, True)
+        if known is not None:
+            self.by_count[len(xs)] = known, self.f
         return known, self.f, xs
 
 
@@ -111,7 +116,8 @@ def transformed_first(
         @functools.wraps(wrapped)
         def answer(*xs: Any, **kws: Any) -> Any:
             try:
-                known, function, given = by_count.get(len(xs)), f, xs
+                known, function = by_count.get(len(xs)) or (None, f)
+                given = xs
                 if known is None or kws:
                     known, function, given = calls.of(xs, kws)
                 found = None if known is None else known.enter(function, *given)
@@ -151,8 +157,14 @@ def record_and_note(
     return found
 
 
-def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | None:
+def plain_call(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], in_c: bool = False
+) -> PlainCall | None:
     """Return the Python function that a call comes to, with its positional arguments.
+
+    Arguments:
+        f, xs, kws: the call.
+        in_c: whether to write a Python function that calls `f`, where it is a function in C.
 
     Returns the function, the arguments, and where among them the first of `xs` is; `None` where
     there is no such function, a rule answers the call, or its arguments cannot all be given by
@@ -169,6 +181,8 @@ def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | 
             more, kws, f = f.args, {**f.keywords, **kws}, original(f.func)
         elif type(f) is types.MethodType:
             more, f = (f.__self__,), f.__func__
+        elif in_c and that_calls(f, len(xs), tuple(kws)) is not None:
+            break
         elif (python := compiled_by_numba(f, of_entries=are_numbers)) is not None:
             more, f = (), python
         else:
@@ -176,7 +190,9 @@ def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | 
             if compiled_by_numba(more[0], of_entries=True) or type(f) is not types.FunctionType:
                 return None
         before, xs = before + len(more), (*more, *xs)
-    return None
+    written = that_calls(f, len(xs), tuple(kws)) if in_c else None
+    given = (*xs, *kws.values()) if kws else xs
+    return None if written is None else (written, given, before)
 
 
 def _in_order(

@@ -15,6 +15,7 @@ from typing import Any
 from zygote_lite._cotangents.zeros import WITHOUT_NONE, has_no_none
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
+from zygote_lite._interface.library_functions import that_calls
 from zygote_lite._interface.vjp import (
     TransformedPullback,
     code_for_pullback,
@@ -65,15 +66,17 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
     differentiated. Both name the user's file and line. (Zygote's `_pullback`.)
     """
     try:
-        f = original(f)
-        known = code_for_pullback(f, xs, kws)
-        found = None if known is None else known.enter(f, *xs)
+        function = f = original(f)
+        if type(f) is not types.FunctionType and not kws:
+            function = that_calls(f, len(xs)) or f
+        known = code_for_pullback(function, xs, kws)
+        found = None if known is None else known.enter(function, *xs)
         if found is not None:
             y, back = found
             return y, TransformedPullback(back, f, y, xs)
         flags = (True,) * (1 + len(xs) + len(kws))
         answer: tuple[Any, Pullback] = record_and_note(
-            known, f, xs, recorded, (flags, f, xs, kws), {}
+            known, function, xs, recorded, (flags, f, xs, kws), {}
         )
         return answer
     except BaseException as error:

@@ -13,6 +13,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
 from zygote_lite._interface.code import CallList, Code, shown_as
+from zygote_lite._interface.library_functions import that_calls
 from zygote_lite._interface.stages import TEXTS, text_of_exits
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
@@ -104,10 +105,11 @@ def code_adjoint(
     if not xs or kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
     function = original(f)
+    function = that_calls(function, len(xs)) or function
     if type(function) is not types.FunctionType:
         return _recorded(f, f"not transformed: {NO_FUNCTION}")
     flags = _flags(function, xs, argnums)
-    return _text_or_why(function, _code_for(function, xs, flags, TEXTS[stage]))
+    return _text_or_why(f, _code_for(function, xs, flags, TEXTS[stage]))
 
 
 @entry
@@ -231,7 +233,7 @@ def resolutions(
         lines = [line for line in state.trace if not _is_of_ours(line)]
     finally:
         state.trace = outer
-    plain = plain_call(function, xs, kws) if xs else None
+    plain = plain_call(function, xs, kws, in_c=True) if xs else None
     if plain is not None:
         f, given, before = plain
         by_name = dict(zip(kws, active[1 + len(xs) :], strict=True))

@@ -54,8 +54,12 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
         raise NotSupported.RULE_OPERAND(
             "the order of entries depends on how an array lies in memory"
         )
+    inner = getattr(f, "_implementation", None)
+    if rule is not None and _would_lose_gradient(rule, xs):
+        if inner is None:
+            raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
+        rule = None  # its source tells more
     if rule is None or (f in _GIVING_VIEWS and any(x.may_be_written for x in xs)):
-        inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
         if hasattr(f, "__code__"):
             return inlined_or_island(builder, f, xs, kws, stem)
@@ -85,6 +89,17 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     if rule.kind == "instance" or rule.needs_ad:
         raise asks_for_more(rule)
     return active_call(builder, rule, f, xs, kws, stem)
+
+
+def _would_lose_gradient(rule: Any, xs: list[Value]) -> bool:
+    """Return whether an operand depends on a differentiated argument that a rule has as an option.
+
+    An integer is a choice, such as an axis.
+    """
+    if rule.varargs is not None or rule.kind not in ("general", "linear"):
+        return False
+    options = [leaf for x in xs[len(rule.types) :] for leaf in leaves(x)]
+    return any(leaf.active and can_carry(leaf.fact) for leaf in options)
 
 
 def _refuse_overwriting(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:

@@ -1,0 +1,89 @@
+"""Functions in C that are differentiated themselves, as in `grad(np.sum)`: Python that calls them.
+
+Transformed code is made of Python functions. For `np.sum`, called with one argument, it is made of
+`def sum(a): return called(a)`, where `called` is `np.sum`. The tape is asked about `np.sum` itself.
+"""
+
+import ast
+import functools
+import keyword
+import types
+from typing import Any
+
+import numpy as np
+
+from rulescore import rules_of
+from zygote_lite._ir.source import note_definition
+from zygote_lite._tape.arguments import parameter_names
+from zygote_lite.caches import Cache
+
+_NAME_OF_CALLED = "called"
+_OWNERS_OF_FUNCTIONS = (
+    types.NoneType,
+    types.ModuleType,
+)  # the others are methods, which hold an object
+_functions_made: Cache[types.FunctionType] = Cache(512)
+
+
+def that_calls(f: Any, count: int, names: tuple[str, ...] = ()) -> types.FunctionType | None:
+    """Return a Python function that calls a function of a library, written in C.
+
+    Arguments:
+        f: any callable.
+        count: how many arguments it is given by position.
+        names: those given by keyword. They are the last parameters of the function.
+
+    It is `None` for any other callable, and where no rule gives the derivative of `f`.
+    """
+    if not _is_given_in_c(f) or not (count or names) or not all(map(_is_free_name, names)):
+        return None
+    key = (f, count, names)
+    found = _functions_made.get(key)
+    return _functions_made.keep(key, _written_anew(f, count, names)) if found is None else found
+
+
+def all_that_call(f: Any) -> list[Any]:
+    """Return the functions that were written for one in C; of any other, `[f]`."""
+    made = [found for (called, *_), found in _functions_made.items() if called is f]
+    return made if _is_given_in_c(f) else [f]
+
+
+def _is_given_in_c(f: Any) -> bool:
+    if type(f) is type(np.sum):
+        return True
+    is_function = type(f) is types.BuiltinFunctionType and type(f.__self__) in _OWNERS_OF_FUNCTIONS
+    is_known = is_function or type(f) is np.ufunc
+    return is_known and any(rule.kind != "constant" for rule in rules_of(f))
+
+
+def _written_anew(f: Any, count: int, names: tuple[str, ...]) -> types.FunctionType:
+    given = _names_by_position(f, count, names)
+    name = f.__name__ if _is_free_name(f.__name__) else "f"
+    call = ", ".join([*given, *[f"{key}={key}" for key in names]])
+    text = f"def {name}({', '.join([*given, *names])}):\n    return {_NAME_OF_CALLED}({call})\n"
+    space: dict[str, Any] = {_NAME_OF_CALLED: f, "__name__": getattr(f, "__module__", None) or name}
+    exec(compile(text, f"<{name}>", "exec"), space)
+    function: types.FunctionType = space[name]
+    note_definition(function.__code__, functools.partial(_its_definition, text))
+    return function
+
+
+def _names_by_position(f: Any, count: int, names: tuple[str, ...]) -> list[str]:
+    """Return names for the parameters by position: those of the function, if they are known."""
+    known, letters = parameter_names(f)[:count], ("x", "y", "z")[:count]
+    for found in (known, letters):
+        if len(found) == count and all(map(_is_free_name, found)) and not {*names} & {*found}:
+            return [*found]
+    longest = max(map(len, names), default=0)
+    return [f"x{'_' * longest}{i}" for i in range(count)]  # longer than the others, so another
+
+
+def _is_free_name(text: str) -> bool:
+    taken = keyword.iskeyword(text) or text in (_NAME_OF_CALLED, "np", "math")
+    return text.isidentifier() and not taken
+
+
+def _its_definition(text: str) -> ast.FunctionDef:
+    (definition,) = ast.parse(text).body
+    assert isinstance(definition, ast.FunctionDef)
+    return definition
