@@ -87,6 +87,9 @@ def test_it_is_shown_by_its_name():
     assert "hessian(tests.zygote_lite.test_derivatives:loss)" in repr(hessian(loss))
     assert repr(kept) == "checkpoint(kept)"
     assert repr(grad(Model.cost)).startswith(f"<function grad({__name__}:Model.cost) at 0x")
+    assert repr(vmap(grad(loss))).startswith(f"<function vmap(grad({__name__}:loss)) at 0x")
+    twice = repr(grad(grad(lambda x: x * x)))
+    assert twice.count("pickled by cloudpickle") == 1
     line = inspect.currentframe().f_lineno + 1
     nameless = grad(lambda x: x, argnums=0)
     place = f"<lambda> at test_derivatives.py:{line}"

@@ -46,8 +46,9 @@ def by_name(maker: Maker) -> Maker:
             __tracebackhide__ = keep_users_frames(error)
             raise
         made.__module__ = __name__
-        shown = _in_words(maker.__name__, shown_name(f), more, options)
-        is_found = name and "<" not in getattr(f, "__qualname__", "")  # `<locals>`, `<lambda>`
+        of = getattr(f, "__qualname__", "")
+        shown = _in_words(maker.__name__, shown_name(f).replace(NOT_BY_NAME, ""), more, options)
+        is_found = name and "<" not in of and NOT_BY_NAME not in of  # `<locals>`, `<lambda>`
         made.__qualname__ = name if is_found else f"{shown[:-1]}{NOT_BY_NAME})"
         made._repr_html_ = functools.partial(str, html_of_name(_MODULE.sub("", shown)))
         if name:
@@ -65,7 +66,7 @@ def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, A
     name, module = getattr(f, "__qualname__", None), getattr(f, "__module__", None)
     if not isinstance(name, str) or not isinstance(module, str):
         return ""
-    return _in_words(verb, f"{module}:{name}", more, options)
+    return _in_words(verb, name if module == __name__ else f"{module}:{name}", more, options)
 
 
 def _in_words(verb: str, name: str, more: tuple[Any, ...], options: dict[str, Any]) -> str:
@@ -87,13 +88,14 @@ def __getattr__(name: str) -> Any:
     if name.partition("(")[0] in _makers and name.count("(") > name.count(")"):
         return _NameSoFar(name)
     verb, _, rest = name.partition("(")
-    module, _, rest = rest.partition(":")
+    module, _, inside = rest.partition(":")
+    is_ours = "(" in module  # of `vmap(grad(module:f))`
     if verb not in _makers or not rest.endswith(")"):
         raise AttributeError(f"module {__name__} has no attribute {name!r}")
-    inner, options = _inner_and_options(rest[:-1])
+    inner, options = _inner_and_options((rest if is_ours else inside)[:-1])
     try:
-        f = importlib.import_module(module)
-        for part in [inner] if f is sys.modules[__name__] else inner.split("."):
+        f = sys.modules[__name__] if is_ours else importlib.import_module(module)
+        for part in [inner] if is_ours else inner.split("."):
             f = getattr(f, part)
     except (ImportError, AttributeError):
         raise AttributeError(f"{name} is not found by its name: pickle it by cloudpickle") from None
