@@ -268,6 +268,10 @@ def range_in_place(y):
     np.ptp(y.reshape(2, 2), axis=0, out=y[1:3])
 
 
+def one_of_two(y):
+    np.choose([0, 1, 0, 1], [y[::-1], y], out=y, mode="clip")
+
+
 def product_at_indices(y):
     np.multiply.at(y, [1, 2, 3], y[:3])
 
@@ -294,6 +298,7 @@ READ_TOO_LATE = [
     joined_in_place,
     stacked_in_place,
     range_in_place,
+    one_of_two,
 ]
 COPIED_BY_NUMPY = [
     product_at_indices,
@@ -351,3 +356,45 @@ def test_an_out_of_none_makes_a_new_array():
     for f, expected in programs.items():
         for _ in range(3):
             np.testing.assert_allclose(gradient(f, x)[0], expected)
+
+
+def at_no_index(y):
+    y[[]] = y[:0]
+
+
+def times_at_no_index(y):
+    np.multiply.at(y, [], 2.0)
+
+
+def at_no_row(y):
+    y.reshape(2, 2)[[], 1] = 0.5
+
+
+@pytest.mark.parametrize("write", [at_no_index, times_at_no_index, at_no_row])
+def test_an_empty_list_is_an_index(write):
+    f = summed_after(write)
+    x = np.array([1.2, 2.7, 3.1, 2.2])
+    expected = 2 * np.array([1.0, 10.0, 100.0, 1000.0]) * x
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(f, x)[0], expected)
+        np.testing.assert_allclose(jvp(f, (x,), (x,))[1], x @ expected)
+
+
+def placed_by_a_mask(x, v, mask):
+    y = 2.0 * x
+    np.place(y, mask, v * v)
+    return np.sum(y * y * x)
+
+
+@pytest.mark.parametrize("mask", ["1010", "0110", "0000", "1111", "1000"])
+def test_place_takes_more_or_fewer_values_than_it_writes(mask):
+    x, v = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.5, 0.7])
+    mask = np.array([c == "1" for c in mask])
+    numbers = (np.cumsum(mask) - 1) % 2
+    with testing.compared(), testing.strict():
+        gradient(placed_by_a_mask, x, v, np.array([True, False, True, False]))
+        dx, dv, _ = gradient(placed_by_a_mask, x, v, mask)
+    y = np.where(mask, v[numbers] ** 2, 2 * x)
+    np.testing.assert_allclose(dx, y * y + np.where(mask, 0.0, 4 * x * y))
+    expected = np.bincount(numbers[mask], 4 * (x * v[numbers] ** 3)[mask], minlength=2)
+    np.testing.assert_allclose(np.zeros(2) if dv is None else dv, expected)

@@ -15,6 +15,7 @@ from zygote_lite._python import (
 from zygote_lite._python.containers import deques, dicts, lists, mappingproxy, sets
 from zygote_lite._python.library import (
     builtins,
+    callbacks,
     contextvars,
     copy,
     folds,
@@ -38,7 +39,7 @@ MODULES = (
     attributes, lookup, construct,
     lists, dicts, sets, deques, mappingproxy,
     builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks, threads,
-    contextvars,
+    contextvars, callbacks,
     writes, functions, conversions, nditer, foreign,
     callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip

@@ -206,7 +206,7 @@ declare(
     np.zeros, np.ones, np.empty, np.full, np.full_like, np.array, np.eye, np.arange, np.linspace,
     np.identity, np.sort, np.partition, creates=True,
 )  # fmt: skip
-declare(np.concatenate, np.stack, np.ptp, writes_early=True)
+declare(np.concatenate, np.stack, np.ptp, np.choose, writes_early=True)
 _SMOOTH = (operator.add, operator.sub, operator.mul, operator.neg)
 declare(*_SMOOTH, never_raises=True)
 declare(

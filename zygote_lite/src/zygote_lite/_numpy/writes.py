@@ -236,6 +236,8 @@ def _copied_index(index: Any) -> Any:
     """Return an index that later writes do not change."""
     if isinstance(index, tuple):
         return tuple(_copied_index(part) for part in index)
+    if isinstance(index, list) and not np.size(index):
+        return np.zeros(np.shape(index), int)  # NumPy alone would make it an array of floats
     return np.copy(index) if isinstance(index, _CHANGING_INDICES) else index
 
 

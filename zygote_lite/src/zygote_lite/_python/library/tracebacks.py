@@ -15,6 +15,7 @@ from zygote_lite._activity.outputs import note_output
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import ENGINE, is_library, name_of, where
+from zygote_lite._python.library.callbacks import refuse_callbacks, writing_method
 from zygote_lite._python.library.streams import is_written_in_c
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -65,6 +66,8 @@ def _(
                 "shows it, which is not followed: leave the number out of its text"
             )
         note_output(sys.stderr)
+    shows = (warnings.showwarning, warnings.formatwarning, writing_method(sys.stderr))
+    refuse_callbacks(warnings.warn, *shows)
     prefixes = options.get("skip_file_prefixes", ())  # from Python 3.12 on
 
     def is_passed_over(frame: Any) -> bool:

@@ -19,7 +19,7 @@ from zygote_lite._specialize.typed.facts import can_carry, dtypes_of, shares_axe
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import Unsound
-from zygote_lite._specialize.typed.runtime import added_at, same_shape
+from zygote_lite._specialize.typed.runtime import added_at, has_length, same_shape
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 from zygote_lite.caches import cached_by_kind
 
@@ -230,8 +230,11 @@ def _place_values(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> V
         or mask.sample.shape != x.sample.shape
     ):
         return None
+    if np.count_nonzero(mask.sample) != len(value.sample):
+        return None
     _demand_shape(builder, x, mask)
-    builder.store(x, mask, value)  # of another length it raises an error: then the tape answers
+    builder.demand(has_length, value, builder.apply(np.count_nonzero, [mask]))
+    builder.store(x, mask, value)
     return constant(None)
 
 
