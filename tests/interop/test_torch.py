@@ -369,6 +369,38 @@ def test_a_captured_array_that_is_overwritten_before_backward_is_refused(f, caps
         assert torch.autograd.grad(y, x)[0].tolist() == [2.0] * 3
 
 
+@pytest.mark.parametrize("export", [interop.to_torch, lambda f: to_torch(f, ad=pullback)])
+def test_captured_arrays_that_were_rebound_are_looked_at(export):
+    """The new one, in every call; an array that is only rebound leaves the gradient right."""
+    exported, x = export(by_captured), tensor(np.ones(3))
+    try:
+        for number in (2.0, 3.0, 4.0, 5.0):
+            CAPTURED["scale"] = scale = np.full(3, number)
+            y = exported(x).sum()
+            CAPTURED["scale"] = np.zeros(3)
+            assert torch.autograd.grad(y, x, retain_graph=True)[0].tolist() == [number] * 3
+            scale[1] = 7.0
+            with pytest.raises(TypeError, match="has been overwritten since it was called"):
+                y.backward()
+    finally:
+        CAPTURED["scale"] = np.ones(3)
+
+
+BOUND = np.ones(3)
+
+
+@pytest.mark.parametrize("export", [interop.to_torch, lambda f: to_torch(f, ad=pullback)])
+def test_globals_that_were_rebound_are_looked_at(export, monkeypatch):
+    """They were those of the first call: the gradient was by the new contents."""
+    exported, x = export(lambda x: x * BOUND), tensor(np.ones(3))
+    for number in (2.0, 3.0, 4.0, 5.0):
+        monkeypatch.setitem(globals(), "BOUND", np.full(3, number))
+        y = exported(x).sum()
+        BOUND[1] = 7.0
+        with pytest.raises(TypeError, match="has been overwritten since it was called"):
+            y.backward()
+
+
 COUNT, SCALE = [0], 2.0
 
 

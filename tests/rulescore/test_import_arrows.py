@@ -28,6 +28,8 @@ EXTRA = {  # what single modules may import besides
     "zygote_lite/_specialize/numba/compile.py": {"numba"},
     "rulescore/interop/_torch.py": {"torch"},
     "rulescore/interop/_jax.py": {"jax"},
+    "rulescore/interop/_jax_arrays.py": {"jax"},
+    "rulescore/interop/_jax_calls.py": {"jax"},
     "rulescore/interop/_autograd.py": {"autograd"},
 }
 HOSTS = ("torch", "jax", "autograd")  # the extras of `rulescore` and `zygote_lite`, of these names

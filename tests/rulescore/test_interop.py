@@ -263,6 +263,17 @@ def test_what_a_function_reads_or_writes_of_its_own_is_no_effect():
         settings["scale"] = 3.0
 
 
+def test_variables_that_were_rebound_are_watched(monkeypatch):
+    """They were those of the time when the function was exported."""
+    watch = BY_ENGINE.repeatable(appends, "Why")
+    monkeypatch.setitem(globals(), "LOG", [])
+    with pytest.raises(TypeError, match="has effects: it changes a variable around it"), watch(()):
+        appends(2.0)
+    monkeypatch.setitem(globals(), "LOG", RNG)
+    with pytest.raises(TypeError, match="has effects: it reads a Generator"), watch(()):
+        pass
+
+
 def test_derivatives_of_functions_with_effects_are_not_run_again():
     """They would have another draw, or another state, than the value."""
     drawn = Call(lambda x: RNG.normal() * x**3, (LEAF,), {}, BY_ENGINE)

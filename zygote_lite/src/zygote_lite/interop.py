@@ -11,11 +11,11 @@ from typing import Any
 
 from rulescore import interop
 from rulescore.interop import Differentiator
-from rulescore.interop._differentiator import Watch, effectful, overwritten
+from rulescore.interop._differentiator import Watch, effectful
 from zygote_lite._interface.tangents import jvp
 from zygote_lite._interface.vjp import vjp, vjp_by
 from zygote_lite._ir.places import name_of
-from zygote_lite._tape.repeats import arrays_around, repeatable, were_written
+from zygote_lite._tape.repeats import repeatable, stamp_around, writes_around
 
 __all__ = ["to_torch", "to_jax", "to_autograd"]
 
@@ -31,8 +31,7 @@ class Engine(Differentiator):
         """Return `f(*xs, **options)`, its pullback, and where the cotangents of `xs` begin."""
         numbers = tuple([i for i, wanted in enumerate(needed) if wanted])
         y, back = vjp_by(bound(f, options), numbers, xs)
-        around = arrays_of(f)
-        return y, Checked(f, back, around) if around else back, 0
+        return y, self.checked(f, back), 0
 
     def push(
         self, f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...], options: dict[str, Any]
@@ -81,37 +80,21 @@ class Engine(Differentiator):
         """Return what watches calls of a function that may be repeated, or left out."""
         return repeatable(f, lambda effect: TypeError(effectful(f, effect, why)))
 
+    def written(self, f: Any) -> Callable[[], bool] | None:
+        """Return what tells whether an array around a function has been written meanwhile."""
+        return writes_around(of_keywords(f))
+
     def stamp(self, f: Any) -> int | None:
         """Return a checksum, of 32 bits, of the arrays around a function; `None` if it has none."""
-        around = arrays_of(f)
-        return hash(tuple([held for _, held in around])) & 0xFFFFFFFF if around else None
+        return stamp_around(of_keywords(f))
 
 
 BY_ENGINE = Engine()
 
 
-class Checked:
-    """A pullback that is refused where an array around its function has been written meanwhile.
-
-    Arguments:
-        f: the function.
-        back: its pullback.
-        around: what `arrays_around` gives, when it had been run.
-    """
-
-    def __init__(self, f: Any, back: Any, around: Any) -> None:
-        self.f, self.back, self.around = f, back, around
-
-    def __call__(self, dy: Any) -> Any:
-        """Return the cotangents."""
-        if were_written(self.around):
-            raise overwritten(self.f)
-        return self.back(dy)
-
-
-def arrays_of(f: Any) -> Any:
-    """Return what `arrays_around` gives for an exported function."""
-    return arrays_around(f.f if type(f) is KeywordCall else f)
+def of_keywords(f: Any) -> Any:
+    """Return the function that the user has exported."""
+    return f.f if type(f) is KeywordCall else f
 
 
 class KeywordCall:

@@ -62,7 +62,8 @@ class Differentiator:
         if found is None:
             if self.ad is None:
                 raise without_rule(f, xs)
-            found = self.ad(functools.partial(f, **options) if options else f, *xs)
+            y, back = self.ad(functools.partial(f, **options) if options else f, *xs)
+            found = y, self.checked(f, back)
         y, back = found
         if type(back) is Pullback and (False in needed or back.rule.refuses):
             back = back.only((False, *needed))
@@ -161,9 +162,32 @@ class Differentiator:
         watch: Watch = repeatable(f, lambda effect: TypeError(effectful(f, effect, why)))
         return watch
 
+    def checked(self, f: Any, back: Any) -> Any:
+        """Return a pullback that raises where an array around its function has been written."""
+        written = self.written(f)
+        return back if written is None else Checked(f, back, written)
+
+    def written(self, f: Any) -> Callable[[], bool] | None:
+        """Return what tells whether an array around a function has been written meanwhile.
+
+        It is `None` where there is none. An AD with an attribute `writes_around` is asked about a
+        function without a rule.
+        """
+        found: Callable[[], bool] | None = self._told("writes_around", f)
+        return found
+
     def stamp(self, f: Any) -> int | None:
-        """Return a checksum, of 32 bits, of the arrays around a function; `None` if it has none."""
-        return None
+        """Return a checksum, of 32 bits, of the arrays around a function; `None` if it has none.
+
+        An AD with an attribute `stamp_around` is asked about a function without a rule.
+        """
+        found: int | None = self._told("stamp_around", f)
+        return found
+
+    def _told(self, name: str, f: Any) -> Any:
+        """Return what an AD says of a function, if it says that; a rule is what its author says."""
+        asked = getattr(self.ad, name, None)
+        return None if asked is None or Differentiator.knows(self, f) else asked(f)
 
     def effect(self, f: Any) -> str | None:
         """Return the effect that calling a function may have, in words, or `None`."""
@@ -175,6 +199,25 @@ class Differentiator:
             if isinstance(owner, _HOLDERS) or module in _ACTING or any(x is g for g in _CALLED):
                 return "it reads, writes or draws" if x is f else f"it calls `{name_of(x)}`"
         return None
+
+
+class Checked:
+    """A pullback that is refused where an array around its function has been written meanwhile.
+
+    Arguments:
+        f: the function.
+        back: its pullback.
+        written: tells whether such an array has been written since the function was run.
+    """
+
+    def __init__(self, f: Any, back: Back, written: Callable[[], bool]) -> None:
+        self.f, self.back, self.written = f, back, written
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        """Return the cotangents."""
+        if self.written():
+            raise overwritten(self.f)
+        return self.back(dy)
 
 
 def _named_by(f: Any) -> list[Any]:

@@ -32,7 +32,7 @@ from zygote_lite._nested.rules import pullback_inside
 from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.jitted import is_jitted, mark, original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
-from zygote_lite._tape.repeats import repeatable
+from zygote_lite._tape.repeats import repeatable, stamp_around, writes_around
 from zygote_lite._tape.run import Pullback, recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
@@ -275,6 +275,7 @@ for _maker in (grad, value_and_grad, jit):
     inside_run(_maker)
 inside(inside_gradient_of_all)(gradient)
 inside(pullback_inside)(pullback)
-pullback.repeatable = repeatable  # type: ignore[attr-defined]  # `rulescore.interop` asks for it
+for _asked in (repeatable, writes_around, stamp_around):  # by `rulescore.interop`
+    setattr(pullback, _asked.__name__, _asked)
 for _verb in (grad, value_and_grad, gradient, pullback):
     declare_verb(_verb, Verb(_verb.__name__))

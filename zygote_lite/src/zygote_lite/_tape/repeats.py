@@ -1,9 +1,7 @@
 """Functions that are run again: what a second run would repeat, and what the first has changed."""
 
 import contextlib
-import copy
 import functools
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -23,16 +21,6 @@ class Surroundings:
     def __init__(self, f: Any, xs: tuple[Any, ...]) -> None:
         self.effect, read = effect_of(f, *xs)
         self.values = (f, *xs, *read)
-        self._note()
-
-    def now(self, *more: Any) -> "Surroundings":
-        """Return the same variables with what they hold now, and more values."""
-        found = copy.copy(self)
-        found.values += more
-        found._note()
-        return found
-
-    def _note(self) -> None:
         self._contents = contents_of(self.values, whole=True)
         self._attributes = _attributes_of(self.values)
 
@@ -66,44 +54,49 @@ def repeatable(f: Any, refused: Refused) -> Callable[[Any], contextlib.AbstractC
 
     Raises that error if the function is known to have effects.
     """
-    around = Surroundings(f, ())
-    if around.effect is not None:
-        raise refused(around.effect)
-    return functools.partial(_watched, around, refused)
+    effect, _ = effect_of(f)
+    if effect is not None:
+        raise refused(effect)
+    return functools.partial(_watched, f, refused)
 
 
 @contextlib.contextmanager
-def _watched(around: Surroundings, refused: Refused, structure: Any) -> Iterator[None]:
+def _watched(f: Any, refused: Refused, structure: Any) -> Iterator[None]:
     """Raise where a call of a function changes what it reads, or what it was given as it is.
 
     Arguments:
-        around: the variables around the function.
+        f: the function. Its variables are looked up anew: they may have been rebound.
         refused: as for `repeatable`.
         structure: that of its arguments.
     """
-    before = around.now(structure)
+    before = Surroundings(f, (structure,))
+    if before.effect is not None:
+        raise refused(before.effect)
     yield
     if not before.are_unchanged():
         raise refused("it changes a variable around it")
 
 
-_known_reads: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+def writes_around(f: Any) -> Callable[[], bool] | None:
+    """Return what tells whether an array that a function captures or names has been written.
 
-
-def arrays_around(f: Any) -> list[tuple[np.ndarray, int]]:
-    """Return the arrays that a function captures or names, each with a checksum of its contents.
-
-    The variables are looked for at the first call, and walked through at each.
+    It compares checksums with those of now. The variables are looked up at each call of this
+    function: they may have been rebound. It is `None` where there are no arrays.
     """
-    try:
-        read = _known_reads.get(f)
-        if read is None:
-            _known_reads[f] = read = effect_of(f, all_read=True)[1]
-    except TypeError:  # it cannot be hashed, or referred to weakly
-        read = effect_of(f, all_read=True)[1]
+    arrays = _arrays_around(f)
+    return functools.partial(_were_written, arrays) if arrays else None
+
+
+def stamp_around(f: Any) -> int | None:
+    """Return a checksum, of 32 bits, of these arrays; `None` if there are none."""
+    arrays = _arrays_around(f)
+    return hash(tuple([held for _, held in arrays])) & 0xFFFFFFFF if arrays else None
+
+
+def _arrays_around(f: Any) -> list[tuple[np.ndarray, int]]:
+    _, read = effect_of(f, all_read=True)
     return [(x, held) for x, held in contents_of(read, whole=True) if isinstance(x, np.ndarray)]
 
 
-def were_written(arrays: list[tuple[np.ndarray, int]]) -> bool:
-    """Return whether an array holds something else than before."""
+def _were_written(arrays: list[tuple[np.ndarray, int]]) -> bool:
     return any(checksum_of(x) != held for x, held in arrays)
