@@ -1,4 +1,4 @@
-"""A sweep of hyperparameters on a cluster: each worker trains networks of other settings.
+"""A sweep of hyperparameters on a cluster: each worker trains networks with other settings.
 
 A training is a function of its settings alone, so the cluster finds what one process finds.
 

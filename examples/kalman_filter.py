@@ -1,8 +1,8 @@
 """A Kalman filter whose noises are found by its likelihood.
 
-A thing moves with a speed that changes at random, and its place is measured with an error. The
-filter estimates the place, if it knows how large both are. Here it finds them: the likelihood of
-the measurements is computed step by step, and maximized by its gradient.
+An object moves with a velocity that changes at random, and its position is measured with an error.
+The filter estimates the position, if it knows how large both are. Here it finds them: the
+likelihood of the measurements is computed step by step, and maximized by its gradient.
 
     python examples/kalman_filter.py kalman_filter.png
 """

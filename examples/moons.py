@@ -1,6 +1,6 @@
 """A small network of plain classes tells two moons apart.
 
-The gradient has its structure. `zygote-lite moons` trains the same network.
+The gradient has the structure of the network. `zygote-lite moons` trains the same network.
 
     python examples/moons.py moons.png
 """

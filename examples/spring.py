@@ -1,7 +1,7 @@
 """The law of a spring, from how it swings: its parameters are found through `solve_ivp`.
 
 A weight hangs on a spring that is harder the more it is stretched (`k` and `q`), in air that slows
-it down (`c`). Where it is was measured at some times. The gradient of the misfit is the exact
+it down (`c`). Its position was measured at some times. The gradient of the misfit is the exact
 reverse of the steps of SciPy's method.
 
     python examples/spring.py spring.png
