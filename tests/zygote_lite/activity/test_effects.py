@@ -3,8 +3,12 @@
 import functools
 import importlib.util
 import logging
+import os
 import random
+import shutil
 import sys
+import time
+import uuid
 
 import numpy as np
 import pytest
@@ -12,7 +16,7 @@ import scipy.integrate
 import scipy.interpolate
 import scipy.stats
 
-from zygote_lite import checkpoint, grad
+from zygote_lite import DifferentiationError, checkpoint, grad
 from zygote_lite._activity.effects import effect_of
 
 log = logging.getLogger(__name__)
@@ -49,6 +53,59 @@ def test_effects_that_are_used_are_found():
     assert effect_of(lambda x: x + scipy.stats.norm.rvs())[0] is not None
     assert effect_of(lambda x: scipy.interpolate.BarycentricInterpolator(x, x)(x))[0] is not None
     assert effect_of(lambda x: scipy.integrate.romb(x, show=True))[0] is not None
+
+
+class Countdown:
+    """An iterator that the user has written: what it changes is seen where it is run."""
+
+    def __init__(self):
+        self.left = 3
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.left -= 1
+        return self.left
+
+
+class Asked:
+    """An object that notes which attributes are asked for that it does not have."""
+
+    def __init__(self):
+        vars(self)["asked"] = []
+
+    def __getattr__(self, name):
+        self.asked.append(name)
+        raise AttributeError(name)
+
+
+COUNTDOWN, ASKED, NUMBERS = Countdown(), Asked(), iter([1.0, 2.0])
+ACTING = {
+    "os.urandom": lambda x: x * os.urandom(1)[0],
+    "os.system": lambda x: x + os.system("true"),
+    "uuid": lambda x: x * len(str(uuid.uuid4())),
+    "shutil": lambda x: shutil.copy("a", "b"),
+    "time": lambda x: x * time.perf_counter(),
+    "iterator in C": lambda x: x * next(NUMBERS),
+}
+
+
+@pytest.mark.parametrize("name", ACTING)
+def test_what_acts_on_the_system_or_asks_it_is_an_effect(name):
+    assert effect_of(ACTING[name])[0] is not None
+
+
+def test_random_bytes_are_not_drawn_again():
+    """What is run again would have the gradient of other bytes."""
+    with pytest.raises(DifferentiationError, match="urandom"):
+        grad(lambda x: checkpoint(ACTING["os.urandom"])(x * x))(2.0)
+
+
+def test_objects_of_the_user_are_no_effects_and_are_asked_nothing():
+    assert effect_of(lambda x: x * next(COUNTDOWN))[0] is None
+    assert effect_of(lambda x: x * len(ASKED.asked))[0] is None
+    assert not set(ASKED.asked) & {"__self__", "__module__", "__name__"}
 
 
 @pytest.fixture(scope="module")

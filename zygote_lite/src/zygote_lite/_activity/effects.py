@@ -10,9 +10,11 @@ import dis
 import functools
 import io
 import logging
+import os
 import random
 import sys
 import types
+import uuid
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,9 @@ from zygote_lite._ir.places import is_installed, is_library
 from zygote_lite.caches import cached
 
 _CALLED = {id(f) for f in (print, input, open, exec, eval, breakpoint, globals,
-                           np.save, np.savez, np.savez_compressed, np.savetxt)}  # fmt: skip
+                           np.save, np.savez, np.savez_compressed, np.savetxt,
+                           os.urandom, os.system, os.write, os.remove, os.unlink, os.rename,
+                           os.replace, os.mkdir, os.rmdir, uuid.uuid1, uuid.uuid4)}  # fmt: skip
 _ACTING = {"random", "time", "secrets", "os", "subprocess", "socket", "logging", "shutil",
             "numpy.random"}  # fmt: skip
 _WRITES_FILES = {"tofile", "write_bytes", "write_text"}  # methods, of arrays and of paths
@@ -146,10 +150,9 @@ def _effect_itself(x: Any) -> str | None:
     if not callable(x) or isinstance(x, type):
         return None
     owner = getattr(x, "__self__", None)
-    module = getattr(x, "__module__", None) or getattr(owner, "__name__", None)
     is_effect = isinstance(owner, _HOLDERS) or (
         isinstance(x, types.BuiltinFunctionType | types.FunctionType)
-        and module in _ACTING
+        and x.__module__ in _ACTING
         and x not in _HARMLESS
     )
     if is_effect or id(x) in _CALLED:
