@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import csv
 import functools
 import gc
 import itertools
@@ -680,3 +681,16 @@ def test_what_a_module_computes_where_it_is_read_is_followed(read):
         assert_slopes(gradient(f, 3.0), f, (3.0,), 1e-6)
     with recorded_only():
         assert_slopes(gradient(f, 3.0), f, (3.0,), 1e-6)
+
+
+def test_iterators_in_c_are_run_where_every_walk_is_given_up(monkeypatch):
+    """Recorded as its Python equivalent, `zip` would step the reader without an end."""
+    monkeypatch.setattr(doubts, "may_reach_active", lambda *xs, given=0: True)
+
+    def f(x):
+        counted.w = x
+        rows = csv.reader(["1,2", "3,4", "5,6"])
+        return counted.w * (len(list(zip([1, 2], rows, strict=False))) + len(list(rows)))
+
+    with recorded_only():
+        assert gradient(f, 2.0)[0] == f(1.0)

@@ -851,3 +851,30 @@ def test_which_class_an_error_is_asked_for_may_change_in_a_loop():
 
     for _ in range(4):
         assert value_and_grad(f)(2.0, 3) == (36.0, 18.0)
+
+
+def test_the_error_that_is_raised_is_what_its_variable_holds_last():
+    def another_class(x):
+        try:
+            error = ValueError("first")
+            error = KeyError
+            raise error
+        except ValueError:
+            return x
+        except KeyError:
+            return 3 * x
+
+    def in_a_loop(x):
+        try:
+            error = ValueError("first")
+            for kind in (KeyError,):
+                error = kind
+            raise error
+        except ValueError:
+            return x
+        except KeyError:
+            return 3 * x
+
+    for f in (another_class, in_a_loop):
+        for _ in range(4):
+            assert value_and_grad(f)(2.0) == (6.0, 3.0)

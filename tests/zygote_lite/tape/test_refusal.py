@@ -1,12 +1,13 @@
 """Calls without a rule run where no gradient passes through them, and errors name the line."""
 
+import importlib.util
 import re
 
 import numpy as np
 import pytest
 
 from rulescore import RuleSet
-from zygote_lite import NoRuleError, gradient, jvp, testing
+from zygote_lite import NoRuleError, UnsupportedSyntaxError, gradient, jvp, testing
 from zygote_lite._cotangents.registry import NoPullback
 from zygote_lite._tape.refusal import no_rule
 
@@ -72,3 +73,24 @@ def test_an_option_that_a_function_does_not_know_is_its_own_error(f):
         f(x)
     with pytest.raises(ValueError, match=re.escape(str(want.value))):
         gradient(f, x)
+
+
+def test_syntax_of_a_library_is_told_from_the_users_call(tmp_path):
+    path = tmp_path / "site-packages" / "evaluating.py"
+    path.parent.mkdir()
+    path.write_text(
+        "def scaled(x):\n    return _doubled(x)\ndef _doubled(x):\n    return eval('2 * x')\n"
+    )
+    spec = importlib.util.spec_from_file_location("evaluating", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def f(x):
+        return module.scaled(x) * 3.0
+
+    line = f.__code__.co_firstlineno + 1
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        gradient(f, 2.0)
+    told = f"test_refusal.py:{line}: a gradient passes through "
+    assert told in str(caught.value)
+    assert str(caught.value) == caught.value.msg == caught.value.args[0]

@@ -14,7 +14,7 @@ import pytest
 
 from tests.zygote_lite.checks.oracles import assert_agreement, generic, is_alike, outcome
 from tests.zygote_lite.checks.programs import assert_transformed, declaring, for_each
-from zygote_lite import testing, value_and_grad
+from zygote_lite import gradient, testing, value_and_grad
 
 
 class Vec:
@@ -985,3 +985,16 @@ def test_an_abstract_class_has_no_objects():
     for _ in range(4):
         with pytest.raises(TypeError, match="abstract"):
             value_and_grad(f)(2.0)
+
+
+def test_texts_that_are_not_read_need_no_other_code():
+    class Labelled:
+        def __init__(self, w, label):
+            self.w, self.label, self.kept = w, label, False
+
+    def f(m):
+        return m.w * m.w
+
+    for label in "abcdefgh":
+        assert gradient(f, Labelled(2.0, label))[0].w == 4.0
+    assert len(testing.programs(f)) == 1

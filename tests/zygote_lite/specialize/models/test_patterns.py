@@ -148,3 +148,19 @@ def test_a_computed_attribute_is_read_once():
 
     with testing.compared():
         assert [value_and_grad(f)(0.5) for _ in range(3)] == [(0.25, 1.0)] * 3
+
+
+def test_rows_of_data_are_a_sequence():
+    def f(x, rows):
+        match rows:
+            case [_, *_]:
+                total = 10.0 * x
+            case _:
+                total = x
+        for a, _, _ in rows:
+            total = total + x * a
+        return total
+
+    rows = [(1.0 * i, 2, f"n{i}") for i in range(300)]
+    for _ in range(4):
+        assert value_and_grad(f)(2.0, rows) == (89720.0, 44860.0)

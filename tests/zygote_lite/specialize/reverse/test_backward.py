@@ -81,3 +81,19 @@ def test_rows_that_are_counted_name_each_entry_once():
     text = code_adjoint(column, x)
     assert "[rows, 1] = " in text
     assert "add.at" not in text
+
+
+def test_a_break_before_anything_that_counts_is_not_saved():
+    def f(x, n):
+        s = 1.0
+        for _ in range(n):
+            if s > 10.0:
+                break
+            s = s * x
+        return s
+
+    assert value_and_grad(f)(2.0, 3) == (8.0, 12.0)
+    assert value_and_grad(f)(2.0, 9) == (16.0, 32.0)
+    _, _, backward = str(code_adjoint(f, 2.0, 5)).partition("def back(")
+    assert "for " in backward
+    assert "if " not in backward
