@@ -212,7 +212,7 @@ def _gradient(
 def raw_value_and_gradient(f: Any, argnums: Argnums) -> Any:
     """Return a function that computes the value and the gradient of `f`, with `None` as it comes.
 
-    It is `value_and_grad` by the words of `gradient`, for what compares the two engines.
+    Tests compare transformed code with the tape by it: `value_and_grad` puts zeros for `None`.
     """
     f = original(f)
 

@@ -65,7 +65,7 @@ class Specializations:
         self.uncompiled: set[Any] = set()
         self.lock = threading.RLock()  # a finalizer may differentiate while code is made
         self.generation = generation()
-        self.run: object = None  # of the tape, which has last called it without code
+        self.run: object = None  # the run of the tape that last called it without code
         self.publish()
 
     def __reduce__(self) -> Any:
@@ -302,9 +302,9 @@ def _outside() -> int:
 
 
 def _if_it_answers(enter: Enter | Exception, f: Any, xs: tuple[Any, ...]) -> Enter | Exception:
-    """Return code, or, where it guesses which paths are taken and is wrong, the reason for that.
+    """Return code if it answers the call; else the reason, which is an error.
 
-    It is another reason where it takes numbers for granted that are `None`.
+    Code may have guessed which path is taken, or that a variable is a number that is `None`.
     """
     if isinstance(enter, Exception):
         return enter

@@ -76,7 +76,14 @@ _OF_READ = small_pullback(_back_of_read)
 
 
 class Entries:
-    """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
+    """Hold the calls that were run: the numbers of values and operands, and the pullbacks.
+
+
+    Attributes:
+        entries: the calls, in the order in which they were run.
+        count: the last number that was given to a value.
+        written: arrays that the run writes in place, by identity.
+    """
 
     __slots__ = (
         "arrays",
@@ -248,7 +255,7 @@ class Entries:
         hand_on(cotangents, node, d, set())
 
     def numbered(self, nodes: tuple[NodeId, ...], xs: tuple[Any, ...]) -> tuple[NodeId, ...]:
-        """Give written arrays that came from inactive code a number, so that theirs is followed."""
+        """Give written arrays from inactive code a number, so that their cotangent is followed."""
         given = list(nodes)
         for i, x in enumerate(xs, 1):
             if given[i] is None and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:

@@ -100,7 +100,7 @@ def recorded(
 def recorded_quietly(
     flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> tuple[Any, Pullback]:
-    """Return the same for a part of a gradient, which is not noted as an answer of its own."""
+    """Return the same as `recorded`, for a part of a gradient: no mode notes it as an answer."""
     operands = (f, *xs, *kws.values())
     with Run(operands, flags) as run:
         flags = mark_arguments(operands, flags)
