@@ -27,7 +27,8 @@ def reason_texts():
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="Unsound" | "NotSupported")),
+                    func=ast.Name(id="NotBatched")
+                    | ast.Attribute(value=ast.Name(id="Unsound" | "NotSupported")),
                     args=[ast.Constant() | ast.JoinedStr() as text],
                 ):
                     parts = [text] if isinstance(text, ast.Constant) else text.values

@@ -200,7 +200,7 @@ class BatchRun(CallsAround):
             raise NotBatched(f"{where()}: {name_of(f)} may write, or call a function")
         quiet = is_pure(f) or id(f) in HARMLESS_WITHOUT_ENTRIES
         if not quiet and not (changes_nothing(f) and not any(map(has_users_methods, xs))):
-            raise NotBatched(f"{where()}: it is not known whether {name_of(f)} changes anything")
+            raise NotBatched(f"{where()}: {name_of(f)} may have side effects")
         if any(map(has_users_methods, xs)) and not any(is_known_by_rule(type(x)) for x in xs):
             raise NotBatched(f"{where()}: {name_of(f)} may call methods of a class")
         return self.computed(f, xs, kws)
