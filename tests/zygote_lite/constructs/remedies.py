@@ -48,6 +48,7 @@ INSTEAD = {
         "`np.ndindex`, or the flags `multi_index`, `c_index`, `f_index` alone",
     ),
     "memory that is written as numbers of another kind": ("ZL017", "write into a copy"),
+    "a part of an array written over it by a mask or by `flat`": ("ZL017", "write a copy of it"),
     "reading a `memoryview` of an array that is active by then": ("ZL006", "a slice of the array"),
     "`np.broadcast` over what becomes active": ("ZL006", "`np.broadcast_arrays`, or `zip`"),
     "`__float__`, `__index__`, `__iter__` with effects, called by C": (

@@ -516,6 +516,13 @@ def bits_of_numbers(x):
     return np.sum(a) + np.sum(bits) * 0.0
 
 
+@refused("a part of an array written over it by a mask or by `flat`", "shares memory with", (V,))
+def written_over_itself(x):
+    a = x * 2.0
+    a[a > 0.0] = a[::-1]  # NumPy reads entries that it has written already
+    return np.sum(a * x)
+
+
 @works("writes through `sliding_window_view`", (V,))
 def sliding_window_writes(x):
     a = np.zeros(4)
