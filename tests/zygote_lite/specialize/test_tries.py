@@ -14,7 +14,11 @@ from tests.zygote_lite.checks.finite_differences import check_gradient
 from tests.zygote_lite.checks.oracles import assert_agreement
 from tests.zygote_lite.constructs.statements import break_through_finally, return_in_try_in_loop
 from zygote_lite import DifferentiationError, code_adjoint, testing, value_and_grad
-from zygote_lite._specialize.normalize.tries import catches
+from zygote_lite._ir.lower.function import lower
+from zygote_lite._ir.nodes import every
+from zygote_lite._specialize.normalize.exits import normalize
+from zygote_lite._specialize.normalize.tries import MOST_STATEMENTS, Attempt, catches
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
 V = np.array([0.5, 1.5, 2.5])
 SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]])
@@ -878,3 +882,35 @@ def test_the_error_that_is_raised_is_what_its_variable_holds_last():
     for f in (another_class, in_a_loop):
         for _ in range(4):
             assert value_and_grad(f)(2.0) == (6.0, 3.0)
+
+
+def with_statements(count):
+    """Return the code of a function with so many statements in front of its `return`."""
+    space = {}
+    exec("\n".join(["def f(x):", *["    x = x * x"] * count, "    return x"]), space)
+    return lower(space["f"].__code__, space)
+
+
+def test_a_function_of_2000_statements_is_not_too_long():
+    """Long solvers come to more than 1,500, which was the limit once."""
+    assert MOST_STATEMENTS >= 2000
+    body, _, _ = normalize(with_statements(MOST_STATEMENTS - 10))
+    assert len(body) >= 2000 - 10
+    with pytest.raises(NotSpecializable, match="it is too long") as caught:
+        normalize(with_statements(MOST_STATEMENTS + 10))
+    assert caught.value.reason is NotSupported.TOO_LONG
+
+
+def test_seven_handlers_behind_each_other_are_tried():
+    """Each doubles what follows it: these come to 2,040 statements."""
+    tried = [
+        f"        try:\n            if x > {i}.0: return y\n            x = x / y\n"
+        "        except ValueError:\n            y = x"
+        for i in range(7)
+    ]
+    space = {}
+    exec("\n".join(["def f(x, y):", "    while x > y:", *tried, "    return x"]), space)
+    body, _, _ = normalize(lower(space["f"].__code__, space))
+    found = [*every(body)]
+    assert 1500 < len(found) <= MOST_STATEMENTS
+    assert any(isinstance(s, Attempt) for s in found)
