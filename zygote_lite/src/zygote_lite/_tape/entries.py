@@ -78,7 +78,6 @@ _OF_READ = small_pullback(_back_of_read)
 class Entries:
     """Hold the calls that were run: the numbers of values and operands, and the pullbacks.
 
-
     Attributes:
         entries: the calls, in the order in which they were run.
         count: the last number that was given to a value.
