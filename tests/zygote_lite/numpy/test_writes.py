@@ -398,3 +398,17 @@ def test_place_takes_more_or_fewer_values_than_it_writes(mask):
     np.testing.assert_allclose(dx, y * y + np.where(mask, 0.0, 4 * x * y))
     expected = np.bincount(numbers[mask], 4 * (x * v[numbers] ** 3)[mask], minlength=2)
     np.testing.assert_allclose(np.zeros(2) if dv is None else dv, expected)
+
+
+def test_an_array_without_axes_is_written():
+    def f(x):
+        y = np.zeros((2, 3))
+        y[0] = np.asarray(np.sum(x * x))
+        y[1, 2] = np.array(x[0] * 3.0)
+        return np.sum(y * np.arange(6.0).reshape(2, 3))
+
+    x = np.array([0.3, -0.7])
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(f, x)[0], 6 * x + [15.0, 0.0])
+    with testing.recorded_only():
+        np.testing.assert_allclose(gradient(f, x)[0], 6 * x + [15.0, 0.0])

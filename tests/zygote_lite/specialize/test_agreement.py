@@ -228,3 +228,13 @@ def test_hessian_times_vector(name):
     found = run(X, Y)
     assert not np.shares_memory(found, X)
     assert not np.shares_memory(found, Y)
+
+
+@pytest.mark.parametrize("name", ["two words", "1st", "f;import os", ""])
+def test_a_function_may_have_any_text_for_its_name(name):
+    def f(x):
+        return x * x
+
+    f.__name__ = name
+    with testing.transformed_only():
+        assert value_and_grad(f)(3.0) == (9.0, 6.0)

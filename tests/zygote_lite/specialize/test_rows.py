@@ -274,3 +274,16 @@ def test_objects_beside_an_array():
     np.testing.assert_allclose(d, want, rtol=1e-12)
     with pytest.raises(ValueError, match="zip"):
         differentiated(np.ones(4))
+
+
+def test_texts_that_become_numbers_are_noticed():
+    def f(x, rows):
+        total = 0.0
+        for a, name, b in rows:
+            total = total + (x * a if name == "n" else x * b)
+        return total
+
+    rows = [(1.0, "n", 2.0), (2.0, "m", 5.0)] * 20
+    others = [(1.0, "n", 2.0), (2.0, 7.0, 5.0)] * 20
+    for given in (rows, rows, rows, others, others, others, rows):
+        assert value_and_grad(f)(2.0, given) == (240.0, 120.0)
