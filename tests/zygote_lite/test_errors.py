@@ -75,7 +75,7 @@ ADVICE = {  # names of what holds advice where a message ends with it
     *("told", "text", "why", "wanted"),  # put together before, where this is seen, too
 }
 DO = re.compile(
-    r"[:;.,(?] (?:and |or |it )?(?:add|annotate|assign|build|call|check|choose|close|compute"
+    r"[:;.,(?] (?:and |or |it )?(?:add|annotate|ask|assign|build|call|check|choose|close|compute"
     r"|convert|count|declare|define|differentiate|do|draw|export|give|hand|install|keep|leave|let|make|mend"
     r"|name|move|pass|put|read|reload|remove|return|run|send|set|start|take|turn|use|write)\b"
 )

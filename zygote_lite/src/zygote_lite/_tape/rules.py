@@ -183,9 +183,8 @@ def naming_line(f: Any, back: Back) -> Back:
             return back(dy)
         except (np.linalg.LinAlgError, NotImplementedError) as error:
             kind = np.linalg.LinAlgError if isinstance(error, np.linalg.LinAlgError) else None
-            told = f"{told_place(place)}: the pullback of {name_of(f)} failed: {error}"
-            if kind is not None or not has_remedy(str(error)):
-                told += f"; {_MEND}"
+            advice = "" if kind is None and has_remedy(str(error)) else f"; {_MEND}"
+            told = f"{told_place(place)}: the pullback of {name_of(f)} failed: {error}{advice}"
             raise Fault.RULE_FAILED(told, kind) from error
         except Exception as error:
             error.add_note(with_cells(f"{told_place(place)}: in the pullback of {name_of(f)}"))
