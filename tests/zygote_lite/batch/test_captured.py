@@ -1,6 +1,7 @@
 """Gradients around `vmap(grad(f))` of a loss that captures functions, integers and containers."""
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -101,12 +102,23 @@ def of_growing(w, each):
     return np.sum(each(layer.grown)(X)) + np.sum(each(lambda x: layer.grown(x))(X))
 
 
+class Pair(NamedTuple):
+    w: float
+    power: float
+
+
+def of_named_tuple(w, each):
+    pair = Pair(w * w, 2.0)
+    return each(lambda x: np.sum(np.tanh(W @ x) ** pair.power * pair.w))(X)
+
+
 def by_loop(f):
     return lambda batch: np.stack([f(x) for x in batch])
 
 
 WITH_LOOPS = [of_appending, of_growing]
-CAPTURED = [of_network, of_functions, of_integers, of_objects, of_partial, of_moving_partial]
+CAPTURED = [of_network, of_functions, of_integers, of_objects, of_partial, of_moving_partial,
+            of_named_tuple]  # fmt: skip
 CAPTURED += WITH_LOOPS
 
 
