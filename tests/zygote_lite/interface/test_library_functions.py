@@ -118,12 +118,15 @@ def test_a_rule_that_comes_later_answers():
     assert [g(1.0) for _ in range(4)] == [0.5] * 4
 
 
-def test_what_a_name_stands_for_later_does_not_matter(monkeypatch):
-    g = grad(math.sinh)
-    want = g(0.3)
-    monkeypatch.setattr(math, "sinh", twice)
-    assert [g(0.3) for _ in range(4)] == [want] * 4
-    assert [grad(math.sinh)(0.3) for _ in range(4)] == [2.0] * 4
+@pytest.mark.parametrize("name", ["sinh", "exp"])
+def test_what_a_name_stands_for_later_does_not_matter(monkeypatch, name):
+    """The text of the code says `math.sinh`: a guard tests that this is the function still."""
+    g = value_and_grad(getattr(math, name))
+    *_, want = [g(0.3) for _ in range(4)]
+    assert testing.is_covered(getattr(math, name), 0.3)
+    monkeypatch.setattr(math, name, twice)
+    assert [g(0.3) for _ in range(6)] == [want] * 6
+    assert [grad(math.__dict__[name])(0.3) for _ in range(4)] == [2.0] * 4
 
 
 def test_other_types_and_counts_between_calls():

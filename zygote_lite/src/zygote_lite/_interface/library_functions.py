@@ -14,6 +14,7 @@ import numpy as np
 
 from rulescore import rules_of
 from zygote_lite._ir.source import note_definition
+from zygote_lite._specialize.text.spell import module_in_text
 from zygote_lite._tape.arguments import parameter_names
 from zygote_lite.caches import Cache
 
@@ -60,8 +61,18 @@ def _written_anew(f: Any, count: int, names: tuple[str, ...]) -> types.FunctionT
     given = _names_by_position(f, count, names)
     name = f.__name__ if _is_free_name(f.__name__) else "f"
     call = ", ".join([*given, *[f"{key}={key}" for key in names]])
-    text = f"def {name}({', '.join([*given, *names])}):\n    return {_NAME_OF_CALLED}({call})\n"
-    space: dict[str, Any] = {_NAME_OF_CALLED: f, "__name__": getattr(f, "__module__", None) or name}
+    call = f"{_NAME_OF_CALLED}({call})"
+    home = module_in_text(f)
+    # both are the same call: the test guards the text, which says `math.sin`, and not `called`
+    tested = (
+        call if home is None else f"{call} if home.{f.__name__} is {_NAME_OF_CALLED} else {call}"
+    )
+    text = f"def {name}({', '.join([*given, *names])}):\n    return {tested}\n"
+    space: dict[str, Any] = {
+        _NAME_OF_CALLED: f,
+        "home": home,
+        "__name__": getattr(f, "__module__", None) or name,
+    }
     exec(compile(text, f"<{name}>", "exec"), space)
     function: types.FunctionType = space[name]
     note_definition(function.__code__, functools.partial(_its_definition, text))
@@ -79,7 +90,7 @@ def _names_by_position(f: Any, count: int, names: tuple[str, ...]) -> list[str]:
 
 
 def _is_free_name(text: str) -> bool:
-    taken = keyword.iskeyword(text) or text in (_NAME_OF_CALLED, "np", "math")
+    taken = keyword.iskeyword(text) or text in (_NAME_OF_CALLED, "home", "np", "math")
     return text.isidentifier() and not taken
 
 

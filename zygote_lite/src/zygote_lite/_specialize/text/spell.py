@@ -198,8 +198,15 @@ def constant_text(x: Any) -> str | None:
 
 def spelled(f: Any) -> str | None:
     """Return how a function of NumPy, of `math` or of Python is written."""
+    module = module_in_text(f)
+    paths = [path for path, known in _SPELLED_IN.items() if known is module]
+    return None if module is None else f"{paths[0]}{f.__name__}"
+
+
+def module_in_text(f: Any) -> Any:
+    """Return the module that the text takes a function from; `None` if it is bound by itself."""
     name = getattr(f, "__name__", None)
-    for path, module in _SPELLED_IN.items():
+    for module in _SPELLED_IN.values():
         if isinstance(name, str) and getattr(module, name, None) is f:
-            return f"{path}{name}"
+            return module
     return None
