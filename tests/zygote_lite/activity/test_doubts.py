@@ -484,9 +484,9 @@ def test_a_large_argument_is_looked_at_once(steps):
 def test_dicts_are_not_searched_for_the_methods_of_what_they_hold(monkeypatch):
     held = {k: [k] for k in range(1000)}
     searched = []
-    parts = side_effects._held_parts
+    parts = side_effects._items_of
     monkeypatch.setattr(
-        side_effects, "_held_parts", lambda x, names: searched.append(x) or parts(x, names)
+        side_effects, "_items_of", lambda x, names: searched.append(x) or parts(x, names)
     )
 
     def f(x):
@@ -694,3 +694,58 @@ def test_iterators_in_c_are_run_where_every_walk_is_given_up(monkeypatch):
 
     with recorded_only():
         assert gradient(f, 2.0)[0] == f(1.0)
+
+
+class Compared:
+    """An object that Python compares, and that writes where it does."""
+
+    count = 0
+
+    def __init__(self, number):
+        self.number = number
+
+    def __hash__(self):
+        return hash(self.number)
+
+    def __eq__(self, other):
+        Compared.count += 1
+        return self is other
+
+
+def test_classes_are_asked_once_for_what_their_methods_write(monkeypatch):
+    """However many objects a list has, and however often is asked."""
+    asked = []
+    may_write = side_effects.may_write
+
+    def counting(f, *xs):
+        asked.append(f)
+        return may_write(f, *xs)
+
+    monkeypatch.setattr(side_effects, "may_write", counting)
+    kept = [0.0]
+    for size in (20, 2_000):
+        parts = [Compared(i) for i in range(size)]
+        table = {part: part.number for part in parts}
+
+        def f(x, parts=parts, table=table):
+            kept[0] = x
+            for _ in range(3):
+                x = x * (1 + (parts[1] in parts)) * (table[parts[1]] + (parts == parts))
+            return x
+
+        with recorded_only():
+            assert gradient(f, 2.0)[0] == 64.0
+    assert len(asked) < 500
+
+
+def test_a_search_is_looked_at_as_far_as_it_goes():
+    kept, parts = [0.0], [types.SimpleNamespace(number=float(i)) for i in range(1000)]
+
+    def f(x):
+        kept[0] = x
+        return x * (parts[2] in parts) * (1 + (parts[999] in parts)) * (1 + parts.index(parts[1]))
+
+    with recorded_only():
+        assert gradient(f, 2.0)[0] == 4.0
+    lengths = [len(side_effects.as_far_as_found((parts, x))[0]) for x in (parts[2], 7.0)]
+    assert lengths == [3, 1000]

@@ -22,6 +22,7 @@ from typing import Any
 from rulescore import find_rule
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.operands import holds_itself, looked_at
+from zygote_lite._activity.side_effects import SEEKING_IN_ORDER, as_far_as_found
 from zygote_lite._activity.walk import (
     LIMIT_BY_NAME,
     may_reach_active,
@@ -53,6 +54,13 @@ def may_depend(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     operands = (f, *xs, *kws.values())
     if not state.outside:
         return reaches_active(*operands)
+    if type(f) is types.BuiltinFunctionType and type(f.__self__) in (list, tuple, set, frozenset):
+        f, xs = getattr(type(f.__self__), f.__name__), (f.__self__, *xs)
+    if id(f) in SEEKING_IN_ORDER and not kws:
+        if holds_itself(xs[0]):
+            return True
+        xs = as_far_as_found(xs)
+        operands = (f, *xs)
     seen = looked_at(f, xs, kws)
     if seen is not None:
         return any(map(holds_itself, seen))

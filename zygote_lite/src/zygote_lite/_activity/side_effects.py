@@ -13,7 +13,7 @@ import gc
 import inspect
 import operator
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,13 @@ from zygote_lite._cotangents.kinds import (
     OBJECT,
     SET,
     TUPLE,
+    dict_of,
     entries_of,
     is_foreign,
     is_known_by_rule,
     kind_of,
     kind_of_type,
+    slot_names,
 )
 from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.places import is_library
@@ -52,6 +54,11 @@ _KEYED = {id(f) for f in (
     operator.contains, dict.get, dict.pop, dict.setdefault, dict.__contains__, set.__contains__,
     set.add, set.discard, set.remove,
 )}  # fmt: skip
+SEEKING_IN_ORDER = {id(f) for f in (
+    operator.contains, operator.indexOf, list.index, list.remove, list.__contains__, tuple.index,
+    tuple.__contains__,
+)}  # fmt: skip
+_SEARCHED_WHOLE = 8
 _ALSO_OF_SETS = {id(f) for f in (
     operator.or_, operator.and_, operator.xor, operator.sub, operator.ior, operator.iand,
     operator.ixor, operator.isub,
@@ -78,11 +85,22 @@ def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
         return _hooks_of_index(names, *xs)
     if _are_plain(xs) if deep else _plain_or_containers.issuperset(map(type, xs)):
         return []
+    if id(f) in SEEKING_IN_ORDER:
+        xs = as_far_as_found(xs)
     if id(f) in _KEYED:
         x, *keys = xs
         if isinstance(x, dict | set | frozenset):  # what else it holds is not looked at
             return _hooks_of((x,), False, names) + _hooks_of_keys(x, keys, names)
     return _hooks_of(xs, deep, names)
+
+
+def as_far_as_found(xs: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the operands of a search in a sequence, which ends at the object that is sought."""
+    held, *sought = xs
+    if type(held) in (list, tuple) and len(sought) == 1 and len(held) > _SEARCHED_WHOLE:
+        place = next((i for i, x in enumerate(held) if x is sought[0]), len(held))
+        held = held[: place + 1]
+    return held, *sought
 
 
 def _hooks_of_keys(x: Any, keys: Iterable[Any], names: frozenset[str]) -> list[Hook]:
@@ -159,23 +177,54 @@ def callbacks(xs: Iterable[Any]) -> list[Hook]:
 
 
 def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook]:
+    """Return the hooks of some values, and of what they hold: each with what holds the object.
+
+    Of many objects in a container each class is asked once.
+    """
     found: list[Hook] = []
     seen: set[int] = set()
+    known: dict[type, list[types.FunctionType]] = {}
+
+    def hooks_of(kind: type) -> list[types.FunctionType]:
+        if kind not in known:
+            known[kind] = [f for name, f in _writing_hooks(kind) if name in names]
+        return known[kind]
+
     stack = [*xs]
     while stack:
         x = stack.pop()
         kind: type = type(x)
-        if deep and (_holds_objects(x) or kind in _VIEWS_OF_DICTS):
-            stack += x.ravel().tolist() if kind is np.ndarray else [*x]
-        if kind in _plain or id(x) in seen:
+        if (kind in _plain and not (deep and _holds_objects(x))) or id(x) in seen:
             continue
         seen.add(id(x))
         if kind not in _containers:
-            found += [(f, x) for name, f in _writing_hooks(kind) if name in names]
-        held = kind_of(x) if deep else None
-        if held in (LIST, TUPLE, DICT, SET) or (held == OBJECT and has_any_of(kind, names)):
-            stack += _held_parts(x, names)
+            found += [(f, x) for f in hooks_of(kind)]
+        if not deep:
+            continue
+        items = _items_of(x, names)
+        kinds = {*map(type, items)}
+        for kind in kinds - _plain if kinds else ():
+            if kind in _containers or _is_looked_into(kind, names):
+                stack += _with_more([y for y in items if type(y) is kind])
+            found += [(f, x) for f in hooks_of(kind)] if kind not in _containers else []
+        if np.ndarray in kinds:
+            stack += filter(_holds_objects, items)
     return found
+
+
+def _is_looked_into(kind: type, names: frozenset[str]) -> bool:
+    """Return whether methods may be called of what values of a class hold."""
+    held = kind_of_type(kind)
+    is_read = held == OBJECT and has_any_of(kind, names)
+    return is_read or held in (LIST, TUPLE, DICT, SET) or kind in _VIEWS_OF_DICTS
+
+
+def _with_more(objects: list[Any]) -> list[Any]:
+    """Return those of many values of one class that hold more than plain values in a `__dict__`."""
+    kind = type(objects[0])
+    if kind in _containers or kind_of_type(kind) != OBJECT or slot_names(kind):
+        return objects
+    return [y for y in objects if not _plain.issuperset(map(type, (dict_of(y) or {}).values()))]
 
 
 @cached_by_class
@@ -184,28 +233,26 @@ def has_any_of(kind: type, names: frozenset[str]) -> bool:
     return any(not names.isdisjoint(vars(of)) for of in kind.__mro__ if of is not object)
 
 
-def _is_quiet(kind: type, names: frozenset[str]) -> bool:
-    """Return whether neither objects of a class nor the values they hold have some methods."""
-    if kind_of_type(kind) != OBJECT or has_any_of(kind, names):
-        return False
-    return not any(name in names for name, _ in _writing_hooks(kind))
-
-
-def _held_parts(x: Any, names: frozenset[str]) -> Iterator[Any]:
-    """Return what a container holds that is not plain."""
+def _items_of(x: Any, names: frozenset[str]) -> Any:
+    """Return what a container holds, or an object whose methods may read it."""
+    if type(x) is np.ndarray:
+        return x.ravel().tolist()
     kind = kind_of(x)
+    if type(x) in _VIEWS_OF_DICTS:
+        return [*x]
     if kind == SET:
-        items: Any = x
-    elif kind == DICT:
-        items = [*dict.keys(x), *dict.values(x)]
-    elif kind == OBJECT:
-        if type(x).__module__.startswith("zygote_lite."):  # a tape holds all that was computed
-            return iter(())
-        items = [value for _, value in entries_of(x)]
-    else:
-        items = x if type(x) in _containers else [value for _, value in entries_of(x)]
-    kinds = {*map(type, items)} - _plain
-    return iter(()) if all(_is_quiet(kind, names) for kind in kinds) else iter(items)
+        return x
+    if kind == DICT:
+        return [*dict.keys(x), *dict.values(x)]
+    if type(x) in _containers:
+        return x
+    if kind in (LIST, TUPLE):
+        return [value for _, value in entries_of(x)]
+    if kind != OBJECT or not has_any_of(type(x), names):
+        return ()
+    if type(x).__module__.startswith("zygote_lite."):  # a tape holds all that was computed
+        return ()
+    return [value for _, value in entries_of(x)]
 
 
 @cached_by_class
