@@ -130,9 +130,11 @@ def array_of(x, copy=True):
     if isinstance(x, float | complex) and not isinstance(x, np.generic):
         return jnp.asarray(x)
     if jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
+        rounded = jax.dtypes.canonicalize_dtype(x.dtype)
         raise NotImplementedError(
-            f"JAX would round {x.dtype} to {jax.dtypes.canonicalize_dtype(x.dtype)}: call "
-            '`jax.config.update("jax_enable_x64", True)` before, or convert the array'
+            f"JAX would round {x.dtype} to {rounded}: call "
+            '`jax.config.update("jax_enable_x64", True)` before, or convert the array by '
+            f"`astype(np.{rounded})`"
         )
     return jnp.array(x) if copy or not is_shareable(x) else shared(x)
 
@@ -241,6 +243,7 @@ def _(f: object):
 
 foreign.declare(rule, Numpy, record, part_of_whole)
 rule.without_rule(
-    "an array of JAX carries no gradient of NumPy's: call `rules_jax.numpy(f)` on arrays",
+    "it makes an array of JAX, which carries no gradient here: write what computes with it as a"
+    " function `f` of such arrays, and call `rules_jax.numpy(f)` on the array",
     *("jax.numpy.asarray", "jax.numpy.array", "jax.device_put"),
 )

@@ -300,7 +300,8 @@ def _(dx: object, x: torch.nn.Module):
 
 foreign.declare(rule, Numpy, record)
 rule.without_rule(
-    "a tensor carries no gradient of arrays: call `rules_torch.numpy(module)` on arrays",
+    "it makes a tensor, which carries no gradient here: write what computes with it as a function"
+    " `f` of tensors, or as a module, and call `rules_torch.numpy(f)` on the array",
     *(
         f"torch{owner}.{name}"
         for owner in (

@@ -608,7 +608,8 @@ def test_a_value_of_another_library_is_all_that_a_message_tells_of():
     hook = of_library("torch", "class Data:\n    def __bool__(self): return True").Data.__bool__
     told = str(hook_refusal(np.sin, [(hook, None)]))
     assert told.endswith(
-        ": a tensor of PyTorch carries no gradient here: pass `.detach().numpy()` of it [ZL006]"
+        ": a tensor of PyTorch carries no gradient here: pass `.detach().numpy()` of it, and call "
+        "functions of PyTorch as `rules_torch.numpy(f)` [ZL006]"
     )
 
 

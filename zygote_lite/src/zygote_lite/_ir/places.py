@@ -61,8 +61,12 @@ def _public_of(module: str, name: str) -> str | None:
     public, _, rest = module.partition("._")
     head = name.partition(".")[0]
     own = getattr(sys.modules.get(module), head, None)
-    is_there = own is not None and getattr(sys.modules.get(public), head, None) is own
-    return public if rest and is_there else None if module == "None" else module
+    parts = rest.split(".")[1:]  # `jax._src.nn.functions` shows in `jax.nn`
+    above = [".".join([public, *parts[:n]]) for n in range(len(parts) + 1)] if rest else []
+    for shown in above if own is not None else ():
+        if getattr(sys.modules.get(shown), head, None) is own:
+            return shown
+    return None if module == "None" else module
 
 
 _HERE = tuple(
@@ -181,10 +185,13 @@ def call_as_written(f: Any, xs: tuple[Any, ...]) -> tuple[str, str] | None:
     """
     of = OF_FUNCTION.get(f) or IN_PLACE.get(f) if isinstance(f, types.BuiltinFunctionType) else None
     if of is not None:
-        given = ", ".join(type(x).__name__ for x in xs)
+        given = ", ".join(_SHOWN.get(type(x).__name__, type(x).__name__) for x in xs)
         return f"`{of.symbol.strip()}{'=' if f in IN_PLACE else ''}` of ({given})", "operator"
     path = f.__code__.co_filename if isinstance(f, types.FunctionType) else ENGINE
     return (name_of(f), f.__module__) if is_library(path) and not path.startswith(ENGINE) else None
+
+
+_SHOWN = {"ArrayImpl": "jax.Array"}  # the class that users know
 
 
 def place_in(frames: Iterable[Any]) -> str | None:

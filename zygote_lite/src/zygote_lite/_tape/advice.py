@@ -29,14 +29,15 @@ _OF_LIBRARIES = {
     "pandas": "data of pandas carries no gradient: pass `.to_numpy()` of it",
     "polars": "data of polars carries no gradient: pass `.to_numpy()` of it",
     "xarray": "data of xarray carries no gradient: pass `.to_numpy()` of it",
-    "torch": "a tensor of PyTorch carries no gradient here: pass `.detach().numpy()` of it",
+    "torch": "a tensor of PyTorch carries no gradient here: pass `.detach().numpy()` of it, and "
+    "call functions of PyTorch as `rules_torch.numpy(f)`",
     "jax": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",
     "jaxlib": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",
     "tensorflow": "a tensor of TensorFlow carries no gradient here: pass `.numpy()` of it",
     "numba.typed": "what is in a list or dict of numba.typed has no gradient: use one of Python",
     "numba": "Numba has compiled this function: call the Python function that it was made of",
 }
-_OF_TRACER = (
+OF_TRACER = (
     "JAX traces this call, and a traced array has no numbers: call it outside of `jax.jit` and "
     "`jax.vmap`, or give JAX the function by `zygote_lite.interop.to_jax(f, result=...)`"
 )
@@ -46,6 +47,7 @@ _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 # libraries whose functions their plugin calls on arrays
 _HOSTS = {"jax": "jax", "jaxlib": "jax", "torch": "torch"}
 _OF_FROMPYFUNC = " (vectorized)"  # the end of the names that `np.frompyfunc` gives
+_OF_TABLES = ("pandas", "polars", "xarray")
 OR_DECLARE = "; install a plugin that has one, or declare it:"
 
 
@@ -58,17 +60,17 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
         call: the function, its arguments and its options; `None` where they are not known.
         returns: whether it is called for what it returns, and not for what it changes.
     """
-    top = module.partition(".")[0]
+    host = host_of(module)
     plugin = provider_of(module)
     if plugin is not None:
         return Fault.MISSING_PLUGIN(
             f"{told}; install the plugin with rules for {module.lstrip('_')} (pip install {plugin}"
             ', or pip install "zygote_lite[all]")'
         )
-    if top in _HOSTS:
+    if host is not None:
         return Fault.NO_RULE(
             f"{told}; make a function of arrays of it, or of all that calls it: "
-            f"`rules_{_HOSTS[top]}.numpy(f)`"
+            f"`rules_{host}.numpy(f)`"
         )
     f = None if call is None else call[0]
     if isinstance(f, np.ufunc) and f.__name__.endswith(_OF_FROMPYFUNC):
@@ -85,6 +87,27 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
         "(`rulescore.RuleSet`), or install a plugin"
     )
     return Fault.NO_RULE(f"{told}{declaring(call) or or_this}")
+
+
+def host_of(module: str) -> str | None:
+    """Return the host whose functions a module has, such as `jax`; its plugin calls them."""
+    return _HOSTS.get(module.partition(".")[0])
+
+
+def hint_on_made(name: str) -> str | None:
+    """Return what helps where data of another library are made of what is differentiated.
+
+    Arguments:
+        name: the full name of what is called, such as `pandas.Series`.
+    """
+    module, _, kind = name.partition(".")
+    own = getattr(sys.modules.get(module), kind, None)
+    if module not in _OF_TABLES or not isinstance(own, type):
+        return None
+    return (
+        f"{an(kind)} of {module} carries no gradient: compute with the array itself, by NumPy; or "
+        "make it of `stop_gradient(...)`, which says that what is computed from it carries none"
+    )
 
 
 def declaring(call: GivenCall | None, lead: str = OR_DECLARE) -> str:
@@ -390,7 +413,7 @@ def hint_on_library(operands: Any, found: types.TracebackType | None) -> str | N
     """
     classes = {f"{c.__module__}.{c.__name__}" for x in operands for c in type(x).__mro__}
     if "jax._src.core.Tracer" in classes:
-        return _OF_TRACER
+        return OF_TRACER
     modules = [type(x).__module__ for x in operands]
     modules += [x.__module__ for x in operands if isinstance(x, types.FunctionType)]
     modules += [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(found)]

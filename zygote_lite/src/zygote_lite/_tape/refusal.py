@@ -44,10 +44,13 @@ from zygote_lite._ir.places import (
     where,
 )
 from zygote_lite._tape.advice import (
+    OF_TRACER,
     OR_DECLARE,
     call_by_user,
     has_remedy,
     hint_on_library,
+    hint_on_made,
+    host_of,
     near_miss,
     what_to_do,
     with_remedy,
@@ -142,14 +145,17 @@ def refusal(
     called = call_by_user() if outside else (f, xs, kws or {})
     if called is not None and "<locals>" in name:  # of a decorator
         name = name_of(called[0])
+    if "<locals>" in name and host_of(module) is not None:  # by `jax.grad`, say
+        name = f"what {module.partition('.')[0]} made of {name.rpartition('<locals>.')[2]}"
     of_call = xs if called is None else (*called[1], *called[2].values())
-    hint = hint_on_library(of_call, None)
-    if hint is not None:
+    of_type = type(f).__module__  # a function that `jax.jit` made is of JAX
+    home = of_type if of_type.startswith("jax") else home_of(f) or of_type
+    host = host_of(module) or host_of(home)
+    hint = hint_on_made(name) or hint_on_library(of_call, None)
+    if hint is not None and (host is None or hint == OF_TRACER):  # a host calls its own functions
         return Fault.HOLDER(
             f"{place}: {name} has no rule, and a gradient passes through it: {hint}"
         )
-    of_type = type(f).__module__  # a function that `jax.jit` made is of JAX
-    home = of_type if of_type.startswith("jax") else home_of(f) or of_type
     options = _options_without_rule(f, xs, kws or {})
     is_of_keyword = bool(options)  # there is a rule for what was passed by position
     known = provider_of(home) is None
@@ -166,9 +172,9 @@ def refusal(
             f"{with_remedy(why, name, called)}"
         )
     if outside is not None:
+        told = f": it calls {told} at {where()}, which has no rule and no Python source"
         return what_to_do(
-            f"{place}: {name} has no rule, and a gradient passes through it: it calls {told} "
-            f"at {where()}, which has no rule and no Python source",
+            f"{place}: {name} has no rule, and a gradient passes through it{'' if host else told}",
             module,
             called,
         )
@@ -218,6 +224,10 @@ def option_refusal(error: NotImplementedError | str, f: Any, instead: str = "") 
         instead: what to do, where the rule does not say it.
     """
     outside = called_by_user()
+    host = host_of(type(f).__module__) or host_of(str(home_of(f)))
+    if host is not None and has_remedy(str(error)):  # what it does inside is nobody's concern
+        place = f"{outside[0]}: a gradient passes through {outside[1]}" if outside else where()
+        return Fault.UNKNOWN_DERIVATIVE(f"{place}: {error}")
     if outside is None:
         told, name = f"{where()}: {error}", name_of(f)
     else:
@@ -260,7 +270,7 @@ def complete_message(
         if outside is not None:
             text = _told_inside(outside, place, told)
     hint = hint_on_library(operands, found)
-    if "make a function of arrays of it" in told or "JAX would round" in told:
+    if any(better in told for better in _BETTER):
         hint = None  # which is what helps
     if hint is not None and told.startswith(hint):  # all that there is to say
         through = f"{outside[0]}: a gradient passes through {outside[1]}" if outside else place
@@ -280,6 +290,16 @@ def complete_message(
         error.args = (text,)
         if isinstance(error, SyntaxError):
             error.msg = text
+
+
+_BETTER = (  # what helps more than a hint on a library
+    *(
+        "`rules_torch.numpy(f)`",
+        "`rules_jax.numpy(f)`",
+        "JAX would round",
+        "array itself, by NumPy",
+    ),
+)
 
 
 def _without_rule_to_paste(text: str) -> str:

@@ -1,0 +1,91 @@
+"""What a user reads who mixes NumPy with PyTorch, JAX or pandas, and that it runs when followed."""
+
+import re
+
+import numpy as np
+import pytest
+
+from zygote_lite import NoRuleError, grad, stop_gradient
+
+torch = pytest.importorskip("torch", reason="PyTorch is not here: `nox -s interop` installs it")
+jax = pytest.importorskip("jax", reason="JAX is not here: `nox -s interop` installs it")
+pd = pytest.importorskip("pandas", reason="pandas is not here: `nox -s interop` installs it")
+rules_torch = pytest.importorskip("rules_torch", reason="the plugin for PyTorch is not installed")
+rules_jax = pytest.importorskip("rules_jax", reason="the plugin for JAX is not installed")
+jnp = jax.numpy
+
+X = np.array([0.5, 1.5, 2.5])
+SINGLE = X.astype(np.float32)
+ONES, TENSOR = jnp.ones(3), torch.ones(3, dtype=torch.float64)
+TO_TENSOR = "write what computes with it as a function `f` of tensors"
+FOR_JAX = "make a function of arrays of it, or of all that calls it: `rules_jax.numpy(f)`"
+OF_TORCH = "call functions of PyTorch as `rules_torch.numpy(f)`"
+ROUNDED = "or convert the array by `astype(np.float32)`"
+OF_SERIES = "compute with the array itself, by NumPy"
+MIXED = {  # the function, its argument, its name, what is told, what runs when that is followed
+    "as_tensor": (
+        lambda x: torch.as_tensor(x).sin().sum().item(), X, "torch.as_tensor", TO_TENSOR,
+        lambda x: rules_torch.numpy(lambda t: t.sin().sum())(x), np.cos(X),
+    ),
+    "from_numpy": (
+        lambda x: torch.from_numpy(x).sum().item(), X, "torch.from_numpy", TO_TENSOR,
+        lambda x: rules_torch.numpy(lambda t: t.sum())(x), np.ones(3),
+    ),
+    "tensor": (
+        lambda t: (t * TENSOR).sum(), TENSOR, "a tensor of PyTorch", "pass `.detach().numpy()`",
+        lambda x: np.sum(x * TENSOR.detach().numpy()), np.ones(3),
+    ),
+    "sin of a tensor": (
+        lambda t: torch.sin(t).sum(), TENSOR, "a tensor of PyTorch", OF_TORCH,
+        lambda x: np.sum(rules_torch.numpy(torch.sin)(x)), np.cos(X),
+    ),
+    "a tensor and an array": (
+        lambda x: (TENSOR * x).sum(), X, "`*` of (Tensor, ndarray)", "pass `.detach().numpy()`",
+        lambda x: (TENSOR.detach().numpy() * x).sum(), np.ones(3),
+    ),
+    "jnp.sin": (
+        lambda x: jnp.sin(x).sum(), X, "JAX would round float64", ROUNDED,
+        lambda x: jnp.sin(x.astype(np.float32)).sum(), np.cos(X),
+    ),
+    "an array of JAX and of NumPy": (
+        lambda x: (x * ONES).sum(), X, "`*` of (ndarray, jax.Array)", ROUNDED,
+        lambda x: (x.astype(np.float32) * ONES).sum(), np.ones(3),
+    ),
+    "jit": (
+        lambda x: jax.jit(lambda a: 2.0 * a)(x).sum(), X, "JAX would round float64", ROUNDED,
+        lambda x: jax.jit(lambda a: 2.0 * a)(x.astype(np.float32)).sum(), 2.0 * np.ones(3),
+    ),
+    "jax.grad": (
+        lambda x: jax.grad(lambda a: a**2)(x[0]), SINGLE, "what jax made of <lambda>", FOR_JAX,
+        lambda x: rules_jax.numpy(jax.grad(lambda a: a**2))(x[0]), np.array([2.0, 0.0, 0.0]),
+    ),
+    "jax.nn": (
+        lambda x: jax.nn.relu(x).sum(), SINGLE, "jax.nn.relu has no rule", FOR_JAX,
+        lambda x: rules_jax.numpy(jax.nn.relu)(x).sum(), np.ones(3),
+    ),
+    "pd.Series": (
+        lambda x: (2.0 * pd.Series(x)).mean(), X, "pandas.Series has no rule", OF_SERIES,
+        lambda x: np.mean(2.0 * x), np.full(3, 2.0 / 3.0),
+    ),
+    "pd.DataFrame": (
+        lambda x: pd.DataFrame({"a": x})["a"].sum(), X, "pandas.DataFrame has no rule", OF_SERIES,
+        lambda x: np.sum(x) * len(pd.DataFrame({"a": stop_gradient(x)})), 3.0 * np.ones(3),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:__array_wrap__")  # PyTorch's own method, called by NumPy
+@pytest.mark.parametrize("name", MIXED)
+def test_what_helps_is_told_and_runs(name):
+    f, x, called, told, as_told, expected = MIXED[name]
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=re.escape(called)) as refused:
+            grad(f)(x)
+        said = str(refused.value)
+        assert said.startswith(f"{__file__}:{f.__code__.co_firstlineno}: ")
+        assert told in said
+        assert "._" not in said
+        assert "site-packages" not in said
+        assert "declare" not in said
+        given = x if isinstance(x, np.ndarray) else X
+        np.testing.assert_allclose(grad(as_told)(given), expected, rtol=1e-6)
