@@ -1,6 +1,7 @@
 """What a user reads where a rule is missing: the function that was called, and what to install."""
 
 import ast
+import contextlib
 import pathlib
 import re
 import textwrap
@@ -13,9 +14,10 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import norm, splu
 from scipy.spatial import distance
 
-from rulescore import plugins, provider_of
+from rulescore import find_rule, plugins, provider_of
 from rulescore._command import survey
 from tests.zygote_lite.checks.finite_differences import assert_slopes
+from tests.zygote_lite.conftest import without
 from zygote_lite import gradient, stop_gradient
 from zygote_lite.errors import DifferentiationError, NoRuleError
 
@@ -23,12 +25,8 @@ from zygote_lite.errors import DifferentiationError, NoRuleError
 @pytest.fixture
 def without_the_plugin():
     """Take the rules for SciPy away."""
-    (plugin,) = [p for p in plugins() if p.name == "rules_scipy"]
-    for ruleset in plugin.rulesets:
-        ruleset.unregister()
-    yield
-    for ruleset in plugin.rulesets:
-        ruleset.register()
+    with without("rules_scipy"):
+        yield
 
 
 @pytest.mark.usefixtures("without_the_plugin")
@@ -39,6 +37,23 @@ def test_the_plugin_to_install_is_named():
     assert "test_refusals.py" in said
     assert "scipy.special.gammaln of (float) has no rule" in said
     assert "pip install rules_scipy" in said
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_rules_that_were_taken_away_come_back_as_those_of_the_plugin(fails):
+    of_plugin = [
+        rule
+        for plugin in plugins()
+        if plugin.name == "rules_scipy"
+        for ruleset in plugin.rulesets
+        for rule in ruleset.rules
+    ]
+    before = [rule.watches for rule in of_plugin]
+    with contextlib.suppress(ZeroDivisionError), without("rules_scipy"):
+        assert find_rule(special.gammaln, 0.5) is None
+        1 / (not fails)
+    assert find_rule(special.gammaln, 0.5) is not None
+    assert [rule.watches for rule in of_plugin] == before
 
 
 def test_nothing_is_to_be_installed_that_is():

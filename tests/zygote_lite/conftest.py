@@ -5,6 +5,7 @@ import contextlib
 import pytest
 
 from rulescore import RuleSet, plugins
+from rulescore._table import changes
 from tests.zygote_lite.checks.finite_differences import check_gradient
 
 
@@ -29,9 +30,11 @@ def without(plugin):
     rulesets = [r for p in plugins() if p.name == plugin for r in p.rulesets]
     for ruleset in rulesets:
         ruleset.unregister()
-    yield
-    for ruleset in rulesets:
-        ruleset.register()
+    try:
+        yield
+    finally:
+        for ruleset in rulesets:
+            changes.register(ruleset, plugin)  # as of the plugin, and not of the program
 
 
 @pytest.fixture
