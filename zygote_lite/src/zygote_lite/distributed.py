@@ -102,7 +102,7 @@ def value_and_grad(
 
     def value_and_gradient(params: Any, *data: Any, seed: Any = None) -> tuple[Any, Any]:
         if not data:
-            raise TypeError("there are no data: give them behind the parameters")
+            raise Fault.BATCH("there are no data: give them behind the parameters", TypeError)
         return run(params, data, seed)
 
     return value_and_gradient
@@ -160,12 +160,14 @@ class _Sum:
         finally:
             forget_messages(client)
         if total is None:
-            raise ValueError("there are no batches")
+            raise Fault.BATCH("there are no batches: give one or more")
         value, gradient, rows = total
         if not self.mean:
             return value, gradient
         if not rows:
-            raise ValueError("there are no rows, of which a mean could be taken")
+            raise Fault.BATCH(
+                "there are no rows, of which a mean could be taken: give batches with rows"
+            )
         return value / rows, _weighted(gradient, 1 / rows)
 
     def group(
@@ -252,9 +254,14 @@ def _tree(client: Any, futures: list[Any]) -> Any:
 def _rows_of_all(xs: list[Any], needed: bool) -> int:
     counts = [x.shape[0] for x in xs if getattr(x, "shape", ())]
     if len({*counts}) > 1:
-        raise ValueError(f"the data of a batch have different numbers of rows: {counts}")
+        raise Fault.BATCH(
+            f"the data of a batch have different numbers of rows: {counts}; give as many of each"
+        )
     if not counts and needed:
-        raise TypeError("`reduce='mean'` needs batches that are arrays: their rows are counted")
+        raise Fault.BATCH(
+            "`reduce='mean'` needs batches that are arrays, whose rows are counted: give arrays",
+            TypeError,
+        )
     return int(counts[0]) if counts else 0
 
 

@@ -83,7 +83,7 @@ class Fault(CodedFault):
     COTANGENT = "ZL034", TypeError, "A cotangent does not fit the value"
     ARGNUMS = "ZL035", TypeError, "`argnums` name no argument"
     NOT_CALLABLE = "ZL036", TypeError, "What is differentiated is no function"
-    BATCH = "ZL037", ValueError, "The batches of `vmap` do not fit"
+    BATCH = "ZL037", ValueError, "Batches do not fit"
     TREE = "ZL038", ValueError, "Trees or vectors do not fit"
     GRADIENT_CHECK = "ZL039", GradientCheckError, "A gradient differs from finite differences"
 

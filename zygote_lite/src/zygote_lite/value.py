@@ -40,7 +40,9 @@ def apply(f: Callable[..., Any], /, *xs: Any, **options: Any) -> "Value":
     not one real number.
     """
     if any(isinstance(option, Value) for option in options.values()):
-        raise TypeError(f"{_label(f)}: keyword arguments carry no gradient; give the Value's .data")
+        raise Fault.ACTIVE_OPTION(
+            f"{_label(f)}: keyword arguments carry no gradient; give the Value's .data", TypeError
+        )
     numbers = [x.data if isinstance(x, Value) else x for x in xs]
     found = rrule(f, *numbers, **options)
     if found is None:
@@ -125,7 +127,7 @@ class Value:
         return bool(self.data)
 
     def __float__(self) -> float:
-        raise TypeError(
+        raise Fault.ARGUMENT(
             "a Value does not become a float, because its gradient would be lost without a word: "
             "write `.data` for the number, and `from zygote_lite.value import tanh` or "
             "`apply(math.tanh, x)` where `math.tanh(x)` was meant"
@@ -182,7 +184,9 @@ def buildgraph(root: Value) -> tuple[list[Value], list[int]]:
     `root` itself comes last, at depth 1; the depth of another is that of the longest way to it.
     """
     if not isinstance(root, Value):
-        raise TypeError(f"{root!r} is no Value: it remembers nothing that it was made from")
+        raise Fault.ARGUMENT(
+            f"{root!r} is no Value and remembers nothing that it was made from: give a Value"
+        )
     nodes: list[Value] = []
     depth = {id(root): 1}
     entered: set[int] = set()
@@ -281,7 +285,9 @@ class _Cell:
 
 def _check_number(x: Any, what: str) -> None:
     if not isinstance(x, Real) or isinstance(x, bool):
-        raise TypeError(f"{what} is {type(x).__name__}, and a Value holds one real number")
+        raise Fault.NOT_REAL(
+            f"{what} is {type(x).__name__}, and a Value holds one real number: give a float"
+        )
 
 
 def _label(f: Any) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite.errors import Fault
+
 LOCAL: dict[Any, Any] = {}  # clients that were made here: by address, or kind and size of a cluster
 
 
@@ -21,7 +23,10 @@ def client_of(given: Any, processes: bool, workers: int | None) -> Any:
 
     if given is not None and not isinstance(given, str):
         if not isinstance(given, distributed.Client) or given.asynchronous:
-            raise TypeError(f"`client` is a client that is not asynchronous, not {given!r}")
+            raise Fault.OPTION_VALUE(
+                f"`client` is {given!r}: give a client that is not asynchronous, or an address",
+                TypeError,
+            )
         return given
     key = (given, processes, workers, os.getpid())
     if key not in LOCAL or LOCAL[key].status != "running":
@@ -69,7 +74,9 @@ def pieces_of(data: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     """Yield what belongs to each batch: one of each of the data."""
     chunks = {x.chunks[0] for x in data if hasattr(x, "chunks") and x.chunks}
     if len(chunks) > 1 and not any(size != size for sizes in chunks for size in sizes):
-        raise ValueError(f"the chunks differ along the first axis: {sorted(chunks)}")
+        raise Fault.BATCH(
+            f"the chunks differ along the first axis: {sorted(chunks)}; use `rechunk`"
+        )
     return zip(*map(_batches_of, data), strict=True)
 
 
@@ -79,16 +86,17 @@ def _batches_of(x: Any) -> Iterable[Any]:
     if dask.is_dask_collection(x):
         if hasattr(x, "numblocks"):
             if not x.ndim or any(n > 1 for n in x.numblocks[1:]):
-                raise ValueError(
+                raise Fault.BATCH(
                     f"an array with {x.numblocks} chunks: batches are chunks along the first axis, "
-                    "so there is one along each other axis (`x.rechunk`)"
+                    "with one along each other axis: use `x.rechunk`"
                 )
             return x.to_delayed().ravel()  # type: ignore[no-any-return]
         return x.to_delayed()  # type: ignore[no-any-return]
     if isinstance(x, np.ndarray | dict | str | bytes) or not hasattr(x, "__iter__"):
-        raise TypeError(
+        raise Fault.BATCH(
             f"batches are a dask collection, a list or a generator, not {type(x).__name__}; "
-            "of an array, `dask.array.from_array` makes chunks"
+            "make chunks of an array by `dask.array.from_array`",
+            TypeError,
         )
     return x  # type: ignore[no-any-return]
 

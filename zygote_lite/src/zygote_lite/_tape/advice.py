@@ -47,7 +47,7 @@ _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 # libraries whose functions their plugin calls on arrays
 _HOSTS = {"jax": "jax", "jaxlib": "jax", "torch": "torch"}
 _OF_FROMPYFUNC = " (vectorized)"  # the end of the names that `np.frompyfunc` gives
-_OF_TABLES = ("pandas", "polars", "xarray")
+_LIBRARIES_OF_TABLES = ("pandas", "polars", "xarray")
 OR_DECLARE = "; install a plugin that has one, or declare it:"
 
 
@@ -102,7 +102,7 @@ def hint_on_made(name: str) -> str | None:
     """
     module, _, kind = name.partition(".")
     own = getattr(sys.modules.get(module), kind, None)
-    if module not in _OF_TABLES or not isinstance(own, type):
+    if module not in _LIBRARIES_OF_TABLES or not isinstance(own, type):
         return None
     return (
         f"{an(kind)} of {module} carries no gradient: compute with the array itself, by NumPy; or "

@@ -172,9 +172,9 @@ def refusal(
             f"{with_remedy(why, name, called)}"
         )
     if outside is not None:
-        told = f": it calls {told} at {where()}, which has no rule and no Python source"
+        calls = f": it calls {told} at {where()}, which has no rule and no Python source"
         return what_to_do(
-            f"{place}: {name} has no rule, and a gradient passes through it{'' if host else told}",
+            f"{place}: {name} has no rule, and a gradient passes through it{'' if host else calls}",
             module,
             called,
         )
@@ -225,9 +225,10 @@ def option_refusal(error: NotImplementedError | str, f: Any, instead: str = "") 
     """
     outside = called_by_user()
     host = host_of(type(f).__module__) or host_of(str(home_of(f)))
-    if host is not None and has_remedy(str(error)):  # what it does inside is nobody's concern
+    why = str(error)
+    if host is not None and has_remedy(why):  # what it does inside is nobody's concern
         place = f"{outside[0]}: a gradient passes through {outside[1]}" if outside else where()
-        return Fault.UNKNOWN_DERIVATIVE(f"{place}: {error}")
+        return Fault.UNKNOWN_DERIVATIVE(f"{place}: {why}")
     if outside is None:
         told, name = f"{where()}: {error}", name_of(f)
     else:
