@@ -1,0 +1,87 @@
+"""Mistakes of newcomers: each is told with its line, what is wrong, what to do, and a code."""
+
+import re
+
+import numpy as np
+import pytest
+
+from zygote_lite import grad, hessian, hvp, jvp, pullback, vmap
+
+X = np.arange(1.0, 4.0)
+
+
+async def waits(x):
+    return 2.0 * x
+
+
+def yields(x):
+    yield 2.0 * x
+
+
+def square(x):
+    return x**2
+
+
+def product(a, b):
+    return a * b
+
+
+MISTAKES = {  # the call, the code, and what is told
+    "async function": (lambda: grad(waits)(2.0), "ZL011", "an `async` function"),
+    "generator": (lambda: grad(yields)(2.0), "ZL027", "return a list or a tuple"),
+    "array as value": (lambda: grad(square)(X), "ZL033", "use `pullback` or `jacobian`"),
+    "tuple as value": (lambda: grad(lambda x: (x, x))(2.0), "ZL033", "use `pullback`"),
+    "Hessian of an array": (lambda: hessian(square)(X), "ZL033", "use `pullback`"),
+    "complex value": (lambda: grad(lambda x: 1j * x)(2.0), "ZL033", "make it real, as `abs` does"),
+    "no return": (lambda: grad(lambda x: None)(2.0), "ZL033", "is a `return` missing?"),
+    "print": (lambda: grad(print)(2.0), "ZL033", "print returned None"),
+    "no such position": (lambda: grad(product, argnums=2)(1.0, 2.0), "ZL035", "count from 0"),
+    "no such negative": (lambda: grad(product, argnums=-3)(1.0, 2.0), "ZL035", "the argument -3"),
+    "no position": (lambda: grad(product, argnums=1.0)(1.0, 2.0), "ZL035", "give the position"),
+    "no argument": (lambda: grad(square)(), "ZL035", "pass it by position"),
+    "by keyword": (lambda: grad(square)(x=2.0), "ZL035", "name it: `argnums='x'`"),
+    "the value": (lambda: grad(square(2.0))(2.0), "ZL036", "the function and not its value"),
+    "a truth value": (lambda: grad(square)(True), "ZL041", "leave it out of `argnums`"),
+    "array of texts": (lambda: grad(np.size)(np.array(["a"])), "ZL041", "has no gradient"),
+    "array of objects": (
+        lambda: grad(np.sum)(np.array([1.0, None], object)), "ZL008", "use an array of numbers"),
+    "shape of a seed": (
+        lambda: pullback(square, X)[1](np.ones(2)), "ZL034", "give one of the same shape"),
+    "text as a seed": (lambda: pullback(square, X)[1]("a"), "ZL034", "is str ('a')"),
+    "shape of a tangent": (
+        lambda: jvp(square, (X,), (np.ones(2),)), "ZL031", "give one of the same shape"),
+    "number of tangents": (
+        lambda: jvp(product, (1.0, 2.0), (1.0,)), "ZL031", "1 tangent for 2 arguments"),
+    "tangent alone": (lambda: jvp(square, 2.0, 1.0), "ZL031", "write `jvp(f, (x,), (dx,))`"),
+    "shape of a vector": (
+        lambda: hvp(lambda x: np.sum(x**2))(X, np.ones(4)), "ZL031", "the vector given to hvp"),
+    "set": (lambda: grad(sum)({2.0}), "ZL018", "pass a list"),
+    "no batch": (lambda: vmap(square)(2.0), "ZL037", "give an array"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told_with_its_line_and_what_to_do(name):
+    call, code, told = MISTAKES[name]
+    for _ in range(3):
+        with pytest.raises(Exception, match=rf"{re.escape(told)}.* \[{code}\]$") as refused:
+            call()
+        place, _, _ = str(refused.value).partition(": ")
+        assert place.rpartition(":")[0] == __file__
+
+
+PYTHONS_OWN = {  # errors of the function itself, which are those of Python
+    "few": (lambda f: f(product)(1.0), "missing 1 required positional argument: 'b'"),
+    "many": (lambda f: f(product)(1.0, 2.0, 3.0), "takes 2 positional arguments but 3 were given"),
+    "keyword": (lambda f: f(square)(2.0, y=1), "unexpected keyword argument 'y'"),
+    "text": (lambda f: f(square)("a"), "unsupported operand"),
+    "None": (lambda f: f(square)(None), "unsupported operand"),
+}
+
+
+@pytest.mark.parametrize("name", PYTHONS_OWN)
+def test_an_error_of_the_function_is_the_same_as_without_a_gradient(name):
+    call, told = PYTHONS_OWN[name]
+    for verb in (lambda f: f, grad):
+        with pytest.raises(TypeError, match=re.escape(told)):
+            call(verb)
