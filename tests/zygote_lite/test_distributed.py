@@ -20,5 +20,5 @@ def test_a_sum_is_pickled_without_the_future_that_its_client_holds():
 def test_batches_are_what_is_walked_over_and_no_array():
     assert [*pieces_of(([1, 2], iter("ab")))] == [(1, "a"), (2, "b")]
     for other in (np.ones(2), {"a": 1}, "text", 3.0):
-        with pytest.raises(TypeError, match=f"not {type(other).__name__}; of an array"):
+        with pytest.raises(TypeError, match=f"not {type(other).__name__}; make chunks of an array"):
             pieces_of((other,))

@@ -65,7 +65,7 @@ def through_struct(x):
     return struct.unpack("d", struct.pack("d", x))[0]
 
 
-@refused("numbers through bytes: `struct`, `pickle`", "rule", (0.5,))
+@refused("numbers through bytes: `struct`, `pickle`", "text", (0.5,))
 def through_pickle(x):
     return pickle.loads(pickle.dumps([x]))[0]
 

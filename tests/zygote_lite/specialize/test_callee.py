@@ -316,6 +316,7 @@ def test_a_function_that_writes_to_what_it_is_given_is_recorded():
         return x[0]
 
     def f(x):
+        calls.clear()
         a = x * 1.0
         return inner(a) + a[0]
 

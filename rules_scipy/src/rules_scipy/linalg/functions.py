@@ -83,10 +83,14 @@ def adjoint_along(f, a, dy, power=None):
 
 
 def undrawn(f):
-    """Return a function that leaves the random state of NumPy alone: estimates of norms draw."""
+    """Return a function that draws the same numbers each time: estimates of norms draw.
+
+    It leaves the random state of NumPy alone.
+    """
 
     def call(*xs):
         state = np.random.get_state()
+        np.random.seed(0)
         try:
             return f(*xs)
         finally:
