@@ -165,7 +165,8 @@ def test_the_first_line_says_why_code_is_recorded():
     )
     reason = "a set holds something other than constants [not supported: container]"
     assert why(through, 1.0) == f"# inner is recorded: {reason}"
-    assert why(Callable(), 1.0) == told("it is not a Python function", "no-python-function")
+    assert why(Line, 1.0) == told("it is not a Python function", "no-python-function")
+    assert why(Callable(), 1.0) == "def __call___pullback(self, x):"
     type_of_y = told("the argument y is of the type object", "argument-type")
     assert why(lambda x, y: x, 1.0, object()) == type_of_y
     assert not why(lambda x: x * x, 1.0).startswith("#")

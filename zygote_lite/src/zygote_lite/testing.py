@@ -35,6 +35,7 @@ from zygote_lite._specialize import cache as _cache
 from zygote_lite._specialize import entry as _entry
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import PRODUCT
+from zygote_lite._tape.seeds import Argnums
 from zygote_lite.modes import (
     RECORDED,
     TRANSFORMED,
@@ -125,20 +126,20 @@ def observed() -> Iterator[list[Answer]]:
         yield answers
 
 
-def why_recorded(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = None) -> str | None:
-    """Return why the tape answers `value_and_grad(f, argnums)(*xs)`; `None` if it does not.
+def why_recorded(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str | None:
+    """Return why the tape answers `value_and_grad(f, argnums)(*xs, **kws)`, or `None`.
 
     Arguments:
         f: the function.
-        xs: its arguments.
+        xs, kws: its arguments.
         argnums: the arguments to differentiate; without it, all.
 
     If there is no code for the types of the arguments, it is made, and run.
     """
-    numbers = tuple(range(len(xs))) if argnums is None else argnums
+    asked = (*range(len(xs)), *kws) if argnums is None else argnums
     try:
         with transformed_only():
-            raw_value_and_gradient(f, numbers)(*xs)
+            raw_value_and_gradient(f, asked)(*xs, **kws)
     except NotTransformed as error:
         return error.reason
     return None

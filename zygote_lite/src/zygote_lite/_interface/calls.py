@@ -7,12 +7,12 @@ of objects with `__call__`, through `functools.partial`, and of functions in C, 
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rulescore import find_rule
 from zygote_lite._cotangents.kinds import own_derivative
-from zygote_lite._interface.library_functions import that_calls
+from zygote_lite._interface.library_functions import that_calls, that_names
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._specialize.cache import (
@@ -69,9 +69,7 @@ class PlainCalls:
         key = function, len(xs), before, len(given), *kws
         if key not in self.known:
             asked = argument_numbers(self.f, self.argnums, len(xs), kws)
-            named = map(function.__code__.co_varnames.index, kws)
-            places = [*range(before, before + len(xs)), *named]
-            numbers, made = tuple([places[n] for n in asked]), None
+            numbers, made = numbers_of(asked, function, before, len(xs), kws), None
             single = is_single(self.argnums)
             if numbers and (single or self.form != PRODUCT):
                 made = specializations_of(
@@ -167,15 +165,16 @@ def plain_call(
         in_c: whether to write a Python function that calls `f`, where it is a function in C.
 
     Returns the function, the arguments, and where among them the first of `xs` is; `None` where
-    there is no such function, a rule answers the call, or its arguments cannot all be given by
-    position. What the caller left out in between has its default.
+    there is no such function, or a rule answers the call. What the caller left out in between has
+    its default. Where an argument can be given by name alone, a function is written that does so.
     """
     before = 0
     are_numbers = NUMBERS.issuperset(map(type, xs)) and not kws
     while find_rule(f, *xs, ad=handed_in, **kws) is None and own_derivative(f) is None:
         if type(f) is types.FunctionType:
             given = _in_order(f, xs, kws) if kws else xs
-            return None if given is None else (f, given, before)
+            written = that_names(f, len(xs), tuple(kws)) if given is None else f
+            return None if written is None else (written, given or (*xs, *kws.values()), before)
         more: tuple[Any, ...]
         if type(f) is functools.partial:
             more, kws, f = f.args, {**f.keywords, **kws}, original(f.func)
@@ -193,6 +192,21 @@ def plain_call(
     written = that_calls(f, len(xs), tuple(kws)) if in_c else None
     given = (*xs, *kws.values()) if kws else xs
     return None if written is None else (written, given, before)
+
+
+def numbers_of(
+    asked: Iterable[int], function: types.FunctionType, before: int, count: int, kws: Iterable[str]
+) -> tuple[int, ...]:
+    """Return which arguments of a plain call are some of those of the user's call.
+
+    Arguments:
+        asked: the latter, where those by keyword come last.
+        function, before: of the plain call, and where the first of the user's arguments is in it.
+        count, kws: how many arguments the user has given by position, and the names of the others.
+    """
+    named = map(function.__code__.co_varnames.index, kws)
+    places = [*range(before, before + count), *named]
+    return tuple([places[n] for n in asked])
 
 
 def _in_order(

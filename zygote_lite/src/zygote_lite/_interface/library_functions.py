@@ -1,7 +1,9 @@
-"""Functions in C that are differentiated themselves, as in `grad(np.sum)`: Python that calls them.
+"""Python functions that call others: functions in C, and those that have parameters by name alone.
 
-Transformed code is made of Python functions. For `np.sum`, called with one argument, it is made of
-`def sum(a): return called(a)`, where `called` is `np.sum`. The tape is asked about `np.sum` itself.
+Transformed code is made of Python functions that are called by position. For `grad(np.sum)`, called
+with one argument, it is made of `def sum(a): return called(a)`, where `called` is `np.sum`; for a
+call of `def f(x, *, s)`, of `def f(x, s): return called(x, s=s)`. The tape is asked about `np.sum`
+and `f` themselves.
 """
 
 import ast
@@ -43,10 +45,29 @@ def that_calls(f: Any, count: int, names: tuple[str, ...] = ()) -> types.Functio
     return _functions_made.keep(key, _written_anew(f, count, names)) if found is None else found
 
 
+def that_names(
+    f: types.FunctionType, count: int, names: tuple[str, ...]
+) -> types.FunctionType | None:
+    """Return a Python function that calls another one with arguments by name.
+
+    Arguments:
+        f: a Python function.
+        count: how many arguments it is given by position.
+        names: those given by name. They are the last parameters of the function.
+
+    It is `None` where a name is taken, and for a closure, which may be another one in each call.
+    """
+    if f.__closure__ or not all(map(_is_free_name, names)):
+        return None
+    key = (f, count, names)
+    found = _functions_made.get(key)
+    return _functions_made.keep(key, _written_anew(f, count, names)) if found is None else found
+
+
 def all_that_call(f: Any) -> list[Any]:
-    """Return the functions that were written for one in C; of any other, `[f]`."""
+    """Return the functions that were written for one in C; of any other, it is one of them."""
     made = [found for (called, *_), found in _functions_made.items() if called is f]
-    return made if _is_given_in_c(f) else [f]
+    return made if _is_given_in_c(f) else [f, *made]
 
 
 def _is_given_in_c(f: Any) -> bool:
@@ -62,7 +83,7 @@ def _written_anew(f: Any, count: int, names: tuple[str, ...]) -> types.FunctionT
     name = f.__name__ if _is_free_name(f.__name__) else "f"
     call = ", ".join([*given, *[f"{key}={key}" for key in names]])
     call = f"{_NAME_OF_CALLED}({call})"
-    home = module_in_text(f)
+    home = module_in_text(f) if _is_given_in_c(f) else None
     # both are the same call: the test guards the text, which says `math.sin`, and not `called`
     tested = (
         call if home is None else f"{call} if home.{f.__name__} is {_NAME_OF_CALLED} else {call}"
@@ -75,6 +96,7 @@ def _written_anew(f: Any, count: int, names: tuple[str, ...]) -> types.FunctionT
     }
     exec(compile(text, f"<{name}>", "exec"), space)
     function: types.FunctionType = space[name]
+    function.__qualname__ = f.__qualname__ if type(f) is types.FunctionType else name
     note_definition(function.__code__, functools.partial(_its_definition, text))
     return function
 

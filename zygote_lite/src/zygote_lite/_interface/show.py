@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from rulescore import find_rule
 from rulescore.faults import with_cells
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.zeros import filled
-from zygote_lite._interface.calls import plain_call
+from zygote_lite._interface.calls import numbers_of, plain_call
 from zygote_lite._interface.code import CallList, Code, shown_as
-from zygote_lite._interface.library_functions import that_calls
 from zygote_lite._interface.stages import TEXTS, text_of_exits
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
@@ -27,7 +27,7 @@ from zygote_lite._specialize.entry import attempt
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.tangents import specialize_forward
 from zygote_lite._specialize.typed.derivatives import gone_over
-from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, argument_numbers
 from zygote_lite._tape.validate import refuse_no_function
@@ -83,7 +83,8 @@ def code_adjoint(
     Arguments:
         f: a Python function, or a callable that has one.
         xs, kws: its arguments, whose types choose the code; or none.
-        argnums: the arguments to differentiate, by position or by name; without it, all.
+        argnums: the arguments to differentiate, by position or by name; without it, all, but for
+            integers and text that are given by name.
         stage: which stage of the code: `"exits"`, the lowered code with one exit; `"typed"`, both
             passes with their types, before anything is optimized; `"adjoint"`, the code that runs;
             `"guards"`, the function that tests what it takes for granted, and enters it.
@@ -102,13 +103,15 @@ def code_adjoint(
     if stage == "exits":
         function = _function_of(f)
         return _text_or_why(f, attempt(function, (), lambda: text_of_exits(function)))
-    if not xs or kws:
+    if not xs and not kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
     function = original(f)
-    function = that_calls(function, len(xs)) or function
-    if type(function) is not types.FunctionType:
-        return _recorded(f, f"not transformed: {NO_FUNCTION}")
-    flags = _flags(function, xs, argnums)
+    plain = _plain_call(function, xs, kws, argnums)
+    if plain is None and (type(function) is not types.FunctionType or kws):
+        why = _why_not_by_name(function, xs, kws) if kws else NO_FUNCTION
+        return _recorded(f, f"not transformed: {why}")
+    # a function with a rule is shown all the same: the rule is why it is not transformed
+    function, xs, flags = plain or (function, xs, _flags(function, xs, argnums))
     return _text_or_why(f, _code_for(function, xs, flags, TEXTS[stage]))
 
 
@@ -130,7 +133,7 @@ def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     function, over = gone_over(original(f))
     if type(function) is not types.FunctionType:
         return _recorded(f, f"not transformed: {NO_FUNCTION}")
-    moving = [i for i, x in enumerate(xs) if type(x) is not int and filled(None, x) is not None]
+    moving = [i for i, x in enumerate(xs) if _has_tangent(x)]
     flags = _flags(function, xs, moving if argnums is None else argnums)
     dxs = tuple([filled(None, x) for x, flag in zip(xs, flags, strict=True) if flag])
     made = attempt(function, xs, lambda: specialize_forward(function, xs, flags, dxs, over))
@@ -153,6 +156,35 @@ def _flags(f: Any, xs: tuple[Any, ...], argnums: Argnums | None) -> tuple[bool, 
     """Return which arguments of a call are differentiated; all, if none is named."""
     numbers = argument_numbers(f, range(len(xs)) if argnums is None else argnums, len(xs))
     return tuple([i in numbers for i in range(len(xs))])
+
+
+def _has_tangent(x: Any) -> bool:
+    """Return whether an argument has a tangent, unless somebody asks for that of an integer."""
+    return type(x) is not int and filled(None, x) is not None
+
+
+def _plain_call(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], argnums: Argnums | None
+) -> tuple[types.FunctionType, tuple[Any, ...], tuple[bool, ...]] | None:
+    """Return the plain call that a call comes to, and which of its arguments are differentiated."""
+    plain = plain_call(f, xs, kws, in_c=True)
+    if plain is None:
+        return None
+    function, given, before = plain
+    if argnums is None:
+        argnums = [*range(len(xs)), *(name for name, x in kws.items() if _has_tangent(x))]
+    asked = argument_numbers(f, argnums, len(xs), kws)
+    numbers = numbers_of(asked, function, before, len(xs), kws)
+    return function, given, tuple([i in numbers for i in range(len(given))])
+
+
+def _why_not_by_name(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> NotSpecializable:
+    """Return why a call with arguments by name comes to no call by position."""
+    if find_rule(f, *xs, **kws) is not None:
+        return Unsound.OWN_RULE("a rule answers it")
+    return NotSupported.NO_PYTHON_FUNCTION(
+        "it gets an argument by name alone: differentiate a `lambda` that gives it"
+    )
 
 
 def _code_for(
@@ -233,14 +265,11 @@ def resolutions(
         lines = [line for line in state.trace if not _is_of_ours(line)]
     finally:
         state.trace = outer
-    plain = plain_call(function, xs, kws, in_c=True) if xs else None
+    plain = _plain_call(function, xs, kws, argnums) if xs or kws else None
     if plain is not None:
-        f, given, before = plain
-        by_name = dict(zip(kws, active[1 + len(xs) :], strict=True))
-        flags = [*[False] * before, *map(bool, active[1 : 1 + len(xs)])]
-        names = f.__code__.co_varnames[len(flags) : len(given)]
-        flags += [bool(by_name.get(name)) for name in names]
-        lines = _with_tiers(f, given, tuple(flags), lines)
+        lines = _with_tiers(plain[0], _code_for(*plain, specialize), lines)
+    elif kws:
+        lines = _with_tiers(function, _why_not_by_name(function, xs, kws), lines)
     found = Counter(lines)  # those of a loop stand once
     return [
         (place, call, f"{how} ({n} times)" if n > 1 else how)
@@ -256,11 +285,13 @@ def _recorded_flags(
     return ActiveArguments(f, argnums, len(xs), kws).flags
 
 
-def _with_tiers(
-    f: Any, xs: tuple[Any, ...], flags: tuple[bool, ...], lines: list[Any]
-) -> list[Any]:
-    """Return the lines about calls, with what transformed code does with the functions."""
-    made = _code_for(f, xs, flags, specialize)
+def _with_tiers(f: Any, made: Any, lines: list[Any]) -> list[Any]:
+    """Return the lines about calls, with what transformed code does with the functions.
+
+    Arguments:
+        f, made: the function, and its code, or why there is none.
+        lines: the place of each call, the call, and how it was resolved on the tape.
+    """
     islands = {} if isinstance(made, Exception) else made.inputs.islands
     of_names = {name: f"recorded inside of transformed code: {islands[name]}" for name in islands}
     of_names[name_of(f)] = "transformed"

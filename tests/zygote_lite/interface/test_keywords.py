@@ -1,0 +1,149 @@
+"""Arguments that are given by name are answered by transformed code, whatever their kind."""
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.comparing import assert_close
+from zygote_lite import code_adjoint, explain, grad, testing, value_and_grad
+
+X = np.array([0.1, -0.2, 0.3])
+
+
+def by_name(x, *, s=1.0, t=2.0):
+    return np.sum(np.sin(x) * s * t)
+
+
+def of_any_name(x, *xs, s=1.0, **more):
+    return np.sum(np.cos(x) * s) * more.get("u", 3.0) + len(more) * np.sum(s) * sum(xs)
+
+
+def needed(x, /, y=3.0, *, s):
+    return np.sum(x * x * y) * s**3
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+    def loss(self, x, *, s):
+        return np.sum(x * s * self.w)
+
+    def __call__(self, x, *, s):
+        return np.sum(x * x * s * self.w)
+
+
+CALLS = {
+    "one of two": (by_name, (X,), {"s": 3.0}),
+    "both": (by_name, (X,), {"s": 3.0, "t": 0.5}),
+    "in another order": (by_name, (X,), {"t": 0.5, "s": 3.0}),
+    "of a number": (by_name, (0.3,), {"t": 0.5}),
+    "of any name": (of_any_name, (X,), {"s": 2.0, "u": 0.7}),
+    "beside starred ones": (of_any_name, (X, 2.0, 4.0), {"u": 0.7}),
+    "without a default": (needed, (X,), {"s": 2.0}),
+    "behind one by position": (needed, (X,), {"s": 2.0, "y": 0.5}),
+    "of a method": (Model(2.0).loss, (X,), {"s": 2.0}),
+    "of an object": (Model(2.0), (X,), {"s": 2.0}),
+}
+
+
+def differences(f, xs, kws, name, h=1e-6):
+    """Return the derivative by a number that is given by name."""
+    up, down = (f(*xs, **{**kws, name: kws[name] + d}) for d in (h, -h))
+    return (up - down) / (2 * h)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_by_name_is_transformed(name):
+    f, xs, kws = CALLS[name]
+    both = value_and_grad(f, (0, *kws))
+    with testing.recorded_only():
+        want = both(*xs, **kws)
+    for call in range(4):
+        with testing.observed() as answers:
+            assert_close(both(*xs, **kws), want)
+        assert call < 2 or [answer.tier for answer in answers] == ["transformed"]
+    for given, found in zip(kws, want[1][1:], strict=True):
+        assert found == pytest.approx(differences(f, xs, kws, given), rel=1e-6)
+    with testing.compared():
+        both(*xs, **kws)
+    assert testing.why_recorded(f, *xs, **kws) is None
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_shown_is_what_runs(name):
+    f, xs, kws = CALLS[name]
+    assert "_pullback(" in code_adjoint(f, *xs, **kws).partition("\n")[0]
+    first = explain(f, *xs, **kws).partition("\n")[0]
+    assert "transformed; " in first
+
+
+def test_integers_by_name_are_differentiated_if_asked_for():
+    assert "dx" in code_adjoint(by_name, 0.5, s=2)
+    assert "ds" not in code_adjoint(by_name, 0.5, s=2)
+    assert "ds" in code_adjoint(by_name, 0.5, s=2, argnums="s")
+
+
+def test_a_default_that_changes_is_followed():
+    def f(x, *, s, t=2.0):
+        return x * s * t
+
+    derivative = grad(f)
+    assert [derivative(3.0, s=2.0) for _ in range(4)] == [4.0] * 4
+    f.__kwdefaults__["t"] = 5.0
+    assert [derivative(3.0, s=2.0) for _ in range(4)] == [10.0] * 4
+
+
+def test_types_and_names_may_change_from_call_to_call():
+    derivative = grad(of_any_name)
+    for _ in range(3):
+        for kws in ({"s": 2.0}, {"s": X}, {"u": 2.0, "s": 0.5}, {"s": 0.5, "u": 2.0}, {}):
+            with testing.recorded_only():
+                want = grad(of_any_name)(X, **kws)
+            assert_close(derivative(X, **kws), want)
+
+
+def keeps(x, *, s):
+    KEPT.append(s)
+    return x * s
+
+
+KEPT = []
+
+
+def test_explain_says_why_a_call_by_name_is_recorded():
+    assert "recorded: `KEPT.append(s)`: " in explain(keeps, 2.0, s=3.0)
+    assert code_adjoint(keeps, 2.0, s=3.0).startswith("# Recorded, not transformed: `KEPT.app")
+    assert "changes a list" in testing.why_recorded(keeps, 2.0, s=3.0)
+
+
+def test_a_closure_that_gets_an_argument_by_name_alone_is_recorded_and_explained():
+    k = 2.0
+
+    def f(x, *, s):
+        return x * s * k
+
+    assert [grad(f)(3.0, s=2.0) for _ in range(3)] == [4.0] * 3
+    why = "by name alone: differentiate a `lambda` that gives it"
+    assert why in explain(f, 3.0, s=2.0)
+    assert why in code_adjoint(f, 3.0, s=2.0)
+    derivative = grad(lambda x: f(x, s=2.0))  # which the message advises
+    assert [derivative(3.0) for _ in range(4)] == [4.0] * 4
+    assert testing.why_recorded(lambda x: f(x, s=2.0), 3.0) is None
+
+
+def test_a_name_that_the_code_needs_is_recorded():
+    def f(x, *, np=1.0, called=2.0):
+        return x * np * called
+
+    for kws in ({"np": 3.0}, {"called": 3.0}, {"called": 3.0, "np": 0.5}):
+        with testing.recorded_only():
+            want = grad(f)(2.0, **kws)
+        assert [grad(f)(2.0, **kws) for _ in range(4)] == [want] * 4
+
+
+def test_an_argument_too_many_is_pythons_error():
+    for _ in range(3):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'u'"):
+            grad(by_name)(X, s=1.0, u=2.0)
+        with pytest.raises(TypeError, match="multiple values for argument 'x'"):
+            grad(by_name)(X, x=1.0)
