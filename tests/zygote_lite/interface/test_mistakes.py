@@ -14,6 +14,10 @@ async def waits(x):
     return 2.0 * x
 
 
+async def waits_and_yields(x):
+    yield 2.0 * x
+
+
 def yields(x):
     yield 2.0 * x
 
@@ -27,7 +31,9 @@ def product(a, b):
 
 
 MISTAKES = {  # the call, the code, and what is told
-    "async function": (lambda: grad(waits)(2.0), "ZL011", "an `async` function"),
+    "async function": (lambda: grad(waits)(2.0), "ZL011", "as a plain `def`"),
+    "async generator": (
+        lambda: grad(waits_and_yields)(2.0), "ZL011", "a plain `def` that returns a list"),
     "generator": (lambda: grad(yields)(2.0), "ZL027", "return a list or a tuple"),
     "array as value": (lambda: grad(square)(X), "ZL033", "use `pullback` or `jacobian`"),
     "tuple as value": (lambda: grad(lambda x: (x, x))(2.0), "ZL033", "use `pullback`"),
@@ -49,7 +55,9 @@ MISTAKES = {  # the call, the code, and what is told
         lambda: pullback(square, X)[1](np.ones(2)), "ZL034", "give one of the same shape"),
     "text as a seed": (lambda: pullback(square, X)[1]("a"), "ZL034", "is str ('a')"),
     "shape of a tangent": (
-        lambda: jvp(square, (X,), (np.ones(2),)), "ZL031", "give one of the same shape"),
+        lambda: jvp(square, (X,), (np.ones(2),)), "ZL031", "the argument is ndarray of shape (3,)"),
+    "array as the tangent of a number": (
+        lambda: jvp(square, (2.0,), (X,)), "ZL031", "and the argument is a number: give one"),
     "number of tangents": (
         lambda: jvp(product, (1.0, 2.0), (1.0,)), "ZL031", "1 tangent for 2 arguments"),
     "tangent alone": (lambda: jvp(square, 2.0, 1.0), "ZL031", "write `jvp(f, (x,), (dx,))`"),

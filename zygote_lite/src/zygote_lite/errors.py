@@ -102,9 +102,17 @@ class Fault(CodedFault):
         return (error or self.error)(self.message(text))
 
 
-def unsupported(filename: str, line: int, name: str, what: str) -> Exception:
-    """Return the error for a construct that cannot be differentiated."""
+def unsupported(filename: str, line: int, name: str, what: str, instead: str = "") -> Exception:
+    """Return the error for a construct that cannot be differentiated.
+
+    Arguments:
+        filename, line, name: of the function that has it.
+        what: the construct.
+        instead: what to write in its place, where that is known.
+    """
+    usual = (
+        f"declare a rule for {name}, or move this into a function that no gradient passes through"
+    )
     return Fault.SYNTAX(
-        f"{filename}:{line}: {what} cannot be differentiated (in {name}); declare a rule for "
-        f"{name}, or move this into a function that no gradient passes through"
+        f"{filename}:{line}: {what} cannot be differentiated (in {name}); {instead or usual}"
     )

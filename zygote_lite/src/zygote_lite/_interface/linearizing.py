@@ -81,7 +81,7 @@ class TransformedPushforward:
         if len(tangents) == len(self._zeros):
             for v, zero in zip(tangents, self._zeros, strict=True):
                 if zero is not None:
-                    check_fit(v, zero, self, "tangent", "gradient")
+                    check_fit(v, zero, self, "tangent", "argument")
         if self._recorded is None:
             still = [zero for zero in self._zeros if zero is not None]
             if not self._reads_the_same() or self._enter(self._f, *self._xs, *still) is None:

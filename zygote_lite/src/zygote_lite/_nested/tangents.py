@@ -161,7 +161,7 @@ class Pushforward:
                 "for each argument, `None` for no direction"
             )
         for v, x in zip(tangents, self._zeros, strict=True):
-            check_fit(v, x, self, "tangent", "gradient")
+            check_fit(v, x, self, "tangent", "argument")
             _refuse_complex(v, x)
         if self._stamps:
             refuse_overwritten(self._stamps, name_of(self._f))

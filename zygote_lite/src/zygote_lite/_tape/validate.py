@@ -67,8 +67,10 @@ def check_fit(
         return
     if not fits:
         hint = hint_on_library([dy], None)
+        is_zero = of == "argument" and isinstance(y, Number)  # in place of the argument's number
+        due = "a number" if is_zero else describe(y)
         raise (Fault.COTANGENT if what == "cotangent" else Fault.TANGENT)(
-            f"the {what} given to {back} is {describe(dy)}, and the {of} is {describe(y)}: "
+            f"the {what} given to {back} is {describe(dy)}, and the {of} is {due}: "
             + (hint or "give one of the same shape and structure")
         )
     if kind >= TUPLE:

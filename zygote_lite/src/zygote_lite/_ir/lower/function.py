@@ -41,8 +41,14 @@ def lower(
 class _Lowering(Classes, Functions, Patterns):
     def function(self) -> ir.Function:
         code, node = self.code, self.node
-        if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-            self.refuse(node, "an `async` function")
+        if code.co_flags & inspect.CO_COROUTINE:
+            plain = (
+                "write what it computes as a plain `def`, and let the `async` function call that"
+            )
+            self.refuse(node, "an `async` function", plain)
+        if code.co_flags & inspect.CO_ASYNC_GENERATOR:
+            plain = "write what it computes as a plain `def` that returns a list or a tuple"
+            self.refuse(node, "an `async` generator", plain)
         if isinstance(node, ast.Lambda):
             self.out.append(ir.Return(node.body, self.expression(node.body)))
         else:

@@ -152,9 +152,9 @@ class Variables:
                 self.used.add(name)
                 return name
 
-    def refuse(self, node: ast.AST, what: str) -> NoReturn:
+    def refuse(self, node: ast.AST, what: str, instead: str = "") -> NoReturn:
         line = getattr(node, "lineno", self.code.co_firstlineno)
-        raise unsupported(self.code.co_filename, line, self.code.co_name, what)
+        raise unsupported(self.code.co_filename, line, self.code.co_name, what, instead)
 
 
 def _is_settled(space: Any, name: str) -> bool:
