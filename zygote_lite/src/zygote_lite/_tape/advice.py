@@ -1,7 +1,6 @@
-"""What to do about a function without a rule: a rule to paste, or the rule that almost fits."""
+"""What to do about a function without a rule: a plugin to install, or a rule to paste."""
 
 import importlib
-import inspect
 import re
 import sys
 import textwrap
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import RuleError, RuleSet, home_of, provider_of, why
+from rulescore import RuleError, RuleSet, home_of, provider_of
 from rulescore.faults import an
 from zygote_lite._ir.places import (
     ENGINE,
@@ -21,6 +20,7 @@ from zygote_lite._ir.places import (
     users_globals,
     users_locals,
 )
+from zygote_lite._tape.near_misses import PARAMETERS, unbound, with_options_by_position
 from zygote_lite.errors import Fault
 
 GivenCall = tuple[Any, tuple[Any, ...], dict[str, Any]]
@@ -41,7 +41,6 @@ OF_TRACER = (
     "JAX traces this call, and a traced array has no numbers: call it outside of `jax.jit` and "
     "`jax.vmap`, or give JAX the function by `zygote_lite.interop.to_jax(f, result=...)`"
 )
-_PARAMETERS = ("x", "y", "z", "u", "v", "w")
 
 
 # libraries whose functions their plugin calls on arrays
@@ -157,7 +156,7 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
 
     Returns `None` for a function that is not found by its name, or only in a private class.
     """
-    f, xs = _unbound(f, xs)
+    f, xs = unbound(f, xs)
     if getattr(f, "__name__", "") == "__init__" and xs:  # a rule is for the class
         f, xs = type(xs[0]), xs[1:]
     found = _import_of(f)
@@ -172,12 +171,12 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
         imported, path = public
     lines = {"from rulescore import RuleSet": None, imported: None}
     if isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
-        names = ", ".join(_PARAMETERS[: f.nin])
+        names = ", ".join(PARAMETERS[: f.nin])
         partials = "..." if f.nin == 1 else f"({', '.join(['...'] * f.nin)})"
         body = f"rule.scalar({path})(lambda {names}: {partials})  # the partial derivatives"
     else:
         head = path.partition(".")[0]
-        known, xs, kws = _with_options_by_position(f, xs, kws)
+        known, xs, kws = with_options_by_position(f, xs, kws)
         names_of = [f"{name}_" if name == head else name for name in known]
         given = []
         for name, x in zip(names_of, xs, strict=True):
@@ -215,66 +214,6 @@ def call_by_user() -> GivenCall | None:
             return None if found is None else (found["f"], found["xs"], found["kws"])
         frame = frame.f_back
     return None
-
-
-_PERMUTED = "draw numbers, and read by them: `x[generator.permutation(len(x))]`"
-_DRAWN = {
-    "permutation": _PERMUTED,
-    "permuted": _PERMUTED,
-    "shuffle": _PERMUTED,
-    "choice": "draw numbers, and read by them: `x[generator.choice(len(x), size)]`",
-}
-
-
-def near_miss(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], is_of_keyword: bool) -> str | None:
-    """Return which rule for a function fits a call but for one argument, and which argument.
-
-    Where a random generator draws among the entries of an array, it is what to write instead.
-
-    Arguments:
-        f, xs, kws: the call.
-        is_of_keyword: whether the argument is one that was passed by keyword.
-    """
-    f, xs = _unbound(f, xs)
-    if home_of(f) == "numpy.random" and isinstance(xs[1:] and xs[1], np.ndarray | list):
-        drawn = _DRAWN.get(f.__name__)
-        if drawn is not None:
-            return drawn
-    count = len(xs)
-    names, xs, kws = _with_options_by_position(f, xs, kws)
-    for _, rule in why(f, *xs):
-        of_options = names[len(rule.types) :]  # that were given by position
-        if len(rule.types) > len(xs) or rule.kind == "instance":
-            continue
-        if of_options if rule.options is None else not rule.options >= {*kws, *of_options}:
-            continue
-        missed = [i for i, (t, x) in enumerate(zip(rule.types, xs, strict=False)) if not _is(x, t)]
-        if len(missed) == 1 and missed[0] >= count * is_of_keyword:
-            (i,) = missed
-            due = rule.signature.partition("(")[2].removesuffix(")").split(", ")[i]
-            which = f"argument {i}" if i < count else f"`{names[i]}`"
-            how = " by `np.array(...)`" if due in ("Array", "Numeric") else ""
-            return (
-                f"the rule {rule.signature} of {rule.plugin} takes {due} as {which}, and it is "
-                f"{an(type(xs[i]).__name__)}: convert it{how}, or declare a rule for this type"
-            )
-    return None
-
-
-def _unbound(f: Any, xs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """Return the function behind a method in C, with its owner as the first argument."""
-    owner = getattr(f, "__self__", None)
-    in_c = isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType)
-    if in_c and not isinstance(owner, types.ModuleType | type | None):
-        return getattr(type(owner), f.__name__, f), (owner, *xs)
-    return f, xs
-
-
-def _is(x: Any, annotation: Any) -> bool:
-    try:
-        return isinstance(x, annotation)
-    except TypeError:
-        return True
 
 
 def _import_of(f: Any) -> tuple[str, str] | None:
@@ -336,43 +275,6 @@ def _attribute_in(space: dict[str, Any], f: Any) -> str | None:
         if name is not None:
             return f"{key}.{name}"
     return None
-
-
-def _with_options_by_position(
-    f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> tuple[list[str], tuple[Any, ...], dict[str, Any]]:
-    """Return names for the positional arguments of a call, these arguments, and its options.
-
-    An argument that is passed by keyword is positional where the function may take it by position:
-    options carry no gradient.
-    """
-    known = _positional_names(f)
-    count = len(xs)
-    while count < len(known) and known[count] in kws:
-        count += 1
-    if len(known) < len(xs):
-        known = [*_PARAMETERS, *(f"x{i}" for i in range(len(xs)))]
-    by_name = known[len(xs) : count]
-    given = (*xs, *(kws[name] for name in by_name))
-    return known[:count], given, {name: x for name, x in kws.items() if name not in by_name}
-
-
-def _positional_names(f: Any) -> list[str]:
-    """Return the names of the positional parameters, from the signature or the docstring."""
-    try:
-        parameters = [*inspect.signature(f).parameters.values()]
-    except (TypeError, ValueError):
-        name = str(getattr(f, "__name__", ""))
-        found = re.match(rf"\s*{re.escape(name)}\(([^()]*)\)", str(f.__doc__ or ""))
-        listed = found[1].partition("*")[0].split(",") if found and name else []
-        names = [text.partition("=")[0].strip() for text in listed]
-        of_object = ["self"] if isinstance(f, _OF_INSTANCES) and names else []
-        return [*of_object, *names] if all(map(str.isidentifier, names)) else []
-    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in parameters if p.kind in by_position]
-
-
-_OF_INSTANCES = types.MethodDescriptorType | type(np.random.Generator.gamma)  # and one of Cython
 
 
 def annotation_of(x: Any) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import find_rule, home_of, provider_of, reason_of
+from rulescore import home_of, provider_of, reason_of
 from rulescore.faults import an, code_in
 from rulescore.watching import contents, have_changed
 from zygote_lite._activity.activity import is_active_text, is_text, text_pullback
@@ -30,7 +30,6 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.registry import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.compile import run_as_called
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._ir.places import (
     ENGINE,
@@ -39,7 +38,6 @@ from zygote_lite._ir.places import (
     is_installed,
     is_library,
     name_of,
-    place_in,
     place_of,
     where,
 )
@@ -51,12 +49,18 @@ from zygote_lite._tape.advice import (
     hint_on_library,
     hint_on_made,
     host_of,
-    near_miss,
     what_to_do,
     with_remedy,
 )
-from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.holders import instead_of
+from zygote_lite._tape.near_misses import (
+    advice_on_options,
+    near_miss,
+    options_without_rule,
+    rule_passed_over,
+    type_meant,
+    types_given,
+)
 from zygote_lite.errors import DifferentiationError, Fault, NoRuleError
 
 
@@ -96,7 +100,7 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
     is_read = any(map(is_stream, operands))
     if is_text(y) and are_unchanged and not is_read and reason_of(name_of(f)) is None:
         raise Fault.TEXT(
-            f"{where()}: {name_of(f)} of ({_given(xs, kws)}) makes a text of what is "
+            f"{where()}: {name_of(f)} of ({types_given(xs, kws)}) makes a text of what is "
             "differentiated, and no gradient passes through a text: compute with the numbers, or "
             "give it `stop_gradient(...)` of them, which says that the text carries no gradient"
         )
@@ -120,13 +124,13 @@ def refusal(
         return read_refusal(f, xs)
     if type(f).__module__ == "_json":  # all that Python's own readers of JSON end in
         return text_refusal(json.loads, xs[:1])
-    given = _given(xs, kws or {})
+    given = types_given(xs, kws or {})
     of = call_as_written(f, xs)
     told = of[0] if of is not None and of[1] == "operator" else f"{name_of(f)} of ({given})"
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
         return text_refusal(f, xs)
     for x in (*xs, *(kws or {}).values(), f):
-        kind = x if isinstance(x, type) else _type_meant(x)
+        kind = x if isinstance(x, type) else type_meant(x)
         instead = instead_of(x)
         if instead is not None and x is not array.array:
             return Fault.HOLDER(
@@ -156,14 +160,14 @@ def refusal(
         return Fault.HOLDER(
             f"{place}: {name} has no rule, and a gradient passes through it: {hint}"
         )
-    options = _options_without_rule(f, xs, kws or {})
+    options = options_without_rule(f, xs, kws or {})
     is_of_keyword = bool(options)  # there is a rule for what was passed by position
     known = provider_of(home) is None
     almost = near_miss(f, xs, kws or {}, is_of_keyword) if known else None
     if options and almost is None:
         return Fault.OPTION(
             f"{where()}: {told} has no rule that takes {' and '.join(options)}, and a gradient "
-            f"passes through it; {_advice_on_options(f, kws or {})}"
+            f"passes through it; {advice_on_options(f, kws or {})}"
         )
     why = reason_of(name)
     if why is not None and not why.endswith(" its own source"):  # then it is what that calls
@@ -193,16 +197,6 @@ def refusal(
         (f, xs, kws or {}),
         returns,
     )
-
-
-def _given(xs: tuple[Any, ...], kws: dict[str, Any]) -> str:
-    """Return the types of the arguments of a call, as messages show them."""
-    named = [f"{name}={_type_meant(x).__name__}" for name, x in kws.items()]
-    return ", ".join([*(_type_meant(x).__name__ for x in xs), *named])
-
-
-def _type_meant(x: Any) -> type:
-    return x.kind if isinstance(x, Generated) else type(x)
 
 
 def read_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
@@ -281,7 +275,7 @@ def complete_message(
         if outside is not None:  # what it is that the library does inside is nobody's concern
             without = f"{outside[0]}: a gradient passes through {outside[1]}"
         text = f"{without}; {hint} [{error.code}]"
-    almost = _rule_passed_over(frames)
+    almost = rule_passed_over(frames)
     if almost is not None:
         fault, told = almost
         code = fault.code if isinstance(error, NoRuleError) else error.code
@@ -307,35 +301,6 @@ def _without_rule_to_paste(text: str) -> str:
     return text.removesuffix(f"[{code_in(text)}]").partition(OR_DECLARE)[0].rstrip()
 
 
-def _rule_passed_over(frames: list[Any]) -> tuple[Fault, str] | None:
-    """Return which rule almost fits a Python function that is being recorded, and why not.
-
-    Its kind of error comes before it.
-
-    Arguments:
-        frames: those of the running code, the innermost first.
-    """
-    is_of_user = False
-    for frame in frames:
-        if frame.f_code is not run_as_called.__code__:
-            continue
-        f, xs, kws = map(frame.f_locals.get, ("f", "xs", "kws"))
-        path = f.__code__.co_filename
-        is_apart = is_installed(path) or is_library(path)
-        if is_apart and is_of_user:
-            return None  # it calls a function of the user's, which is what fails
-        is_of_user = not is_apart
-        options = _options_without_rule(f, xs, kws)
-        fault, almost = Fault.OTHER_TYPES, near_miss(f, xs, kws, bool(options))
-        if options and almost is None:
-            names = " and ".join(options)
-            fault, almost = Fault.OPTION, f"it does not take {names}: leave it out, or declare one"
-        if almost is not None:
-            place = place_in([above for above, _ in traceback.walk_stack(frame)])
-            return fault, f"{place}: {name_of(f)} of ({_given(xs, kws)}) has a rule, but {almost}"
-    return None
-
-
 def text_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
     """Return the error for a function that reads numbers from a text of active values."""
     given = ", ".join(type(x).__name__ for x in xs)
@@ -344,25 +309,6 @@ def text_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
         "differentiated, and no gradient passes through a text: use the numbers that it was made "
         "of"
     )
-
-
-def _options_without_rule(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[str]:
-    """Return the keywords that the rule for a call does not take, if there is one without them."""
-    rule = find_rule(f, *xs) if kws else None
-    if rule is None or rule.options is None:
-        return []
-    return [f"`{name}`" for name, x in kws.items() if x is not None and name not in rule.options]
-
-
-def _advice_on_options(f: Any, kws: dict[str, Any]) -> str:
-    if isinstance(f, np.ufunc) and "where" in kws:
-        return (
-            "where it is false the result is undefined: give `out` too, which keeps its values "
-            "there, or choose by `np.where(mask, y, other)`"
-        )
-    if "casting" in kws or "signature" in kws:
-        return "leave it out, and convert the arguments or the result by `astype`"
-    return "leave it out, or use another function for what it does"
 
 
 def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> Exception:
@@ -413,7 +359,7 @@ def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
     """Note how a call was resolved, if `explain` asks for it."""
     if state.trace is not None:
         state.trace.append(
-            (where(), f"{name_of(f)}({', '.join(_type_meant(x).__name__ for x in xs)})", how)
+            (where(), f"{name_of(f)}({', '.join(type_meant(x).__name__ for x in xs)})", how)
         )
 
 
