@@ -44,7 +44,7 @@ MIXED = {  # the function, its argument, its name, what is told, what runs when 
         lambda x: (TENSOR.detach().numpy() * x).sum(), np.ones(3),
     ),
     "jnp.sin": (
-        lambda x: jnp.sin(x).sum(), X, "JAX would round float64", ROUNDED,
+        lambda x: jnp.sin(x).sum(), X, "through jax.numpy.sin: JAX would round float64", ROUNDED,
         lambda x: jnp.sin(x.astype(np.float32)).sum(), np.cos(X),
     ),
     "an array of JAX and of NumPy": (
@@ -52,7 +52,7 @@ MIXED = {  # the function, its argument, its name, what is told, what runs when 
         lambda x: (x.astype(np.float32) * ONES).sum(), np.ones(3),
     ),
     "jit": (
-        lambda x: jax.jit(lambda a: 2.0 * a)(x).sum(), X, "JAX would round float64", ROUNDED,
+        lambda x: jax.jit(lambda a: 2.0 * a)(x).sum(), X, "through <lambda>: JAX would", ROUNDED,
         lambda x: jax.jit(lambda a: 2.0 * a)(x.astype(np.float32)).sum(), 2.0 * np.ones(3),
     ),
     "jax.grad": (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rulescore import RuleSet
-from zygote_lite import NoRuleError, UnsupportedSyntaxError, gradient, jvp, testing
+from zygote_lite import NoRuleError, UnsupportedSyntaxError, grad, gradient, jvp, testing
 from zygote_lite._cotangents.registry import NoPullback
 from zygote_lite._tape.refusal import no_rule
 
@@ -94,3 +94,26 @@ def test_syntax_of_a_library_is_told_from_the_users_call(tmp_path):
     told = f"test_refusal.py:{line}: a gradient passes through "
     assert told in str(caught.value)
     assert str(caught.value) == caught.value.msg == caught.value.args[0]
+
+
+def test_syntax_of_the_function_that_the_user_calls_is_told_from_the_call(tmp_path):
+    path = tmp_path / "site-packages" / "entered.py"
+    path.parent.mkdir()
+    path.write_text("def doubled(x):\n    return eval('2 * x')\n")
+    spec = importlib.util.spec_from_file_location("entered", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def called(x):
+        return module.doubled(x) * 3.0
+
+    def mapped(x):
+        return sum(map(module.doubled, [x]))
+
+    first = called.__code__.co_firstlineno
+    for f, line in ((called, first + 1), (mapped, first + 4), (module.doubled, first + 10)):
+        for _ in range(3):
+            with pytest.raises(UnsupportedSyntaxError, match="`eval`") as caught:
+                grad(f)(2.0)
+            told = f"{__file__}:{line}: a gradient passes through entered.doubled, and at {path}:2 "
+            assert str(caught.value).startswith(told)

@@ -175,6 +175,24 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
     return place, name_of(f) if is_named else f"{module}.{name}", module  # a compiler's, say
 
 
+def library_entered(frames: Iterable[Any], path: str) -> tuple[str, str, str] | None:
+    """Return where the user calls a library's function that cannot begin: place, name and module.
+
+    Such a function has no frame: its syntax is refused before it runs.
+
+    Arguments:
+        frames: those of the running code, the innermost first.
+        path: the file of the function.
+    """
+    frames = list(frames)
+    for frame in frames:
+        f = frame.f_locals.get("f") if frame.f_code.co_filename.startswith(ENGINE) else None
+        if getattr(getattr(f, "__code__", None), "co_filename", None) == path:
+            place = place_in(frames)
+            return None if place is None else (place, name_of(f), str(f.__module__))
+    return None
+
+
 _DEFINED_BY_NAME = types.FunctionType | types.BuiltinFunctionType | types.MethodType | type
 
 

@@ -37,6 +37,7 @@ from zygote_lite._ir.places import (
     called_by_user,
     is_installed,
     is_library,
+    library_entered,
     name_of,
     place_of,
     where,
@@ -222,6 +223,8 @@ def option_refusal(error: NotImplementedError | str, f: Any, instead: str = "") 
     why = str(error)
     if host is not None and has_remedy(why):  # what it does inside is nobody's concern
         place = f"{outside[0]}: a gradient passes through {outside[1]}" if outside else where()
+        if outside is None and callable(f):
+            place += f": a gradient passes through {name_of(f).rpartition('<locals>.')[2]}"
         return Fault.UNKNOWN_DERIVATIVE(f"{place}: {why}")
     if outside is None:
         told, name = f"{where()}: {error}", name_of(f)
@@ -261,7 +264,8 @@ def complete_message(
     text, outside = str(error), None
     frames = [frame for frame, _ in traceback.walk_tb(found)][::-1]
     if is_installed(path) or is_library(path):
-        outside = called_by_user(frames)
+        above = [frame for frame, _ in traceback.walk_stack(found.tb_frame)] if found else []
+        outside = called_by_user(frames) or library_entered([*frames, *above], path)
         if outside is not None:
             text = _told_inside(outside, place, told)
     hint = hint_on_library(operands, found)
