@@ -140,3 +140,43 @@ def test_what_guvectorize_compiled_is_refused_plainly():
 
     with pytest.raises(NoRuleError, match="call the Python function that it was made of"):
         grad(lambda x: np.sum(scaled(x, 2.0)))(np.ones(3))
+
+
+@numba.experimental.jitclass([("a", numba.float64)])
+class Squared:
+    def __init__(self, a):
+        self.a = a
+
+    def squared(self):
+        return self.a * self.a
+
+
+HELD = Squared(3.0)
+
+
+def written(a):
+    HELD.a = a
+    return HELD.a
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "name"),
+    [
+        (lambda a: Squared(a).a * 2.0, 2.0, "Squared"),
+        (lambda s: s.squared(), Squared(2.0), r"Squared\.squared"),
+        (lambda s: s.a * 2.0, Squared(2.0), r"Squared\.a"),
+        (written, 2.0, r"Squared\.a"),
+    ],
+)
+def test_an_object_of_a_jitclass_is_refused_by_its_name(f, x, name):
+    told = (
+        rf"test_py_func\.py:\d+: {name} has no rule, .* write a plain class, without .* \[ZL006\]$"
+    )
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=told) as caught:
+            grad(f)(x)
+        assert "made of" not in str(caught.value)
+
+
+def test_an_object_of_a_jitclass_that_is_constant_is_called():
+    assert [grad(lambda x: x * Squared(3.0).squared())(2.0) for _ in range(3)] == [9.0] * 3

@@ -35,6 +35,8 @@ _OF_LIBRARIES = {
     "jaxlib": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",
     "tensorflow": "a tensor of TensorFlow carries no gradient here: pass `.numpy()` of it",
     "numba.typed": "what is in a list or dict of numba.typed has no gradient: use one of Python",
+    "numba.experimental": "what an object of a jitclass of Numba holds has no gradient: write a "
+    "plain class, without the decorator `jitclass`",
     "numba": "Numba has compiled this function: call the Python function that it was made of",
 }
 OF_TRACER = (

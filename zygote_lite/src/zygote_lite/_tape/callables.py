@@ -24,7 +24,7 @@ from zygote_lite._cotangents.registry import (
 )
 from zygote_lite._ir.intrinsics import build_tuple, invoke
 from zygote_lite._ir.source import compiled_by_numba
-from zygote_lite._tape.holders import refused_holder
+from zygote_lite._tape.holders import of_jitclass, refused_holder
 from zygote_lite._tape.inactive import descriptor_of
 from zygote_lite._tape.tape import Tape
 
@@ -118,7 +118,10 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced 
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced | None:
     """Resolve an object by the `__call__` of its class, and a function of Numba's by its Python."""
     python: Any = compiled_by_numba(f, of_entries=not kws)
-    if python is not None and python.__module__.startswith("numba.typed."):
+    made = None if python is None or python.__module__ else of_jitclass(f, xs)
+    if made is not None:
+        raise made  # its code was made by Numba, for data that lie in Numba's own memory
+    if python is not None and str(python.__module__).startswith("numba.typed."):
         raise refused_holder(python)  # a method calls itself there, by the code that it stands for
     if python is not None and compiled_by_numba(f) is None and any(map(np.ndim, xs)):
         none = [np.ravel(x)[:0] if np.ndim(x) else x for x in xs]  # no entry runs twice

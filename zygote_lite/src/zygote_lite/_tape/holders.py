@@ -11,8 +11,8 @@ import numpy as np
 
 from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_foreign, is_of_pandas
-from zygote_lite._ir.places import where
-from zygote_lite._tape.advice import hint_on_library
+from zygote_lite._ir.places import called_by_user, where
+from zygote_lite._tape.advice import call_by_user, hint_on_library
 from zygote_lite.errors import Fault
 
 _PASS_INSTEAD: list[tuple[Any, str]] = [
@@ -50,6 +50,36 @@ def refused_holder(x: Any) -> Exception:
         f"{where()}: a gradient passes through {an(type(x).__name__)}, which carries none; "
         f"pass {instead}"
     )
+
+
+def of_jitclass(f: Any, xs: tuple[Any, ...]) -> Exception | None:
+    """Return the error for a call that makes, reads or writes an object of a jitclass of Numba.
+
+    Arguments:
+        f, xs: the call, which may be one that Numba's own code makes.
+    """
+    inner = call_by_user() or (f, xs, {})
+    x = next((x for x in (*xs, *inner[1]) if _is_of_jitclass(type(x))), None)
+    if x is None:
+        return None
+    kind = x if isinstance(x, type) else type(x)
+    members = {} if x is kind else vars(kind)
+    meant = (f, inner[0])
+    name = next((n for n, m in members.items() if _is_one_of(m, meant)), None)
+    outside = called_by_user()
+    return Fault.HOLDER(
+        f"{outside[0] if outside else where()}: {kind.__name__}{f'.{name}' if name else ''} has no "
+        f"rule, and a gradient passes through it: {hint_on_library([x], None)}"
+    )
+
+
+def _is_of_jitclass(kind: type) -> bool:
+    return str(kind.__module__).startswith("numba.experimental.jitclass")
+
+
+def _is_one_of(member: Any, meant: tuple[Any, ...]) -> bool:
+    of = (member.fget, member.fset) if isinstance(member, property) else (member,)
+    return any(m is f for m in of for f in meant if f is not None)
 
 
 def refuse_plain_numbers(xs: Any) -> None:

@@ -53,7 +53,7 @@ from zygote_lite._tape.advice import (
     what_to_do,
     with_remedy,
 )
-from zygote_lite._tape.holders import instead_of
+from zygote_lite._tape.holders import instead_of, of_jitclass
 from zygote_lite._tape.near_misses import (
     advice_on_options,
     near_miss,
@@ -125,6 +125,9 @@ def refusal(
         return read_refusal(f, xs)
     if type(f).__module__ == "_json":  # all that Python's own readers of JSON end in
         return text_refusal(json.loads, xs[:1])
+    made_by_numba = of_jitclass(f, xs)
+    if made_by_numba is not None:
+        return made_by_numba
     given = types_given(xs, kws or {})
     of = call_as_written(f, xs)
     told = of[0] if of is not None and of[1] == "operator" else f"{name_of(f)} of ({given})"
