@@ -46,8 +46,8 @@ class StackExpressions:
         self.choices = choices
         self.count = 0
 
-    def refuse(self, op: Instruction, why: str = "") -> NoReturn:
-        raise NotFollowedError(f"{op}{why and ', ' + why}")
+    def refuse(self, op: Instruction, what: str = "a statement") -> NoReturn:
+        raise NotFollowedError(f"{what} in {op}")
 
     def place(self, node: Any, op: Instruction) -> Any:
         """Return a syntax tree that stands where an instruction does."""
@@ -80,7 +80,7 @@ class StackExpressions:
             return lambda_
         if isinstance(value, ast.expr) and not hasattr(value, "in_place"):
             return value
-        self.refuse(op, f"whose operand is no expression ({type(value).__name__})")
+        self.refuse(op, "an expression of another form")
 
     def pop(self, s: Progress, op: Instruction) -> ast.expr:
         return self.plain(s.stack.pop(), op)
@@ -163,7 +163,7 @@ class StackExpressions:
         elif op.value == "INTRINSIC_LIST_TO_TUPLE":
             self.op_list_to_tuple(op, s)
         else:
-            self.refuse(op, op.value)
+            self.refuse(op)
 
     def op_binary_op(self, op: Instruction, s: Progress) -> None:
         left, right = self.popped(s, 2, op)

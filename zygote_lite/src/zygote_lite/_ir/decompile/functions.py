@@ -29,7 +29,7 @@ _NOTED = {"__module__", "__qualname__", "__firstlineno__", "__static_attributes_
 def definition(code: CodeType) -> ast.FunctionDef | ast.Lambda:
     """Return a definition that compiles to code that does the same as a function's.
 
-    Raises `NotFollowedError`, with the instruction, where none is found.
+    Raises `NotFollowedError`, with the line, where none is found.
     """
     if any(c.co_flags & _ASYNC for c in codes_in(code)):
         raise NotFollowedError("an `async` function")
@@ -225,7 +225,7 @@ def _folded(loop: Any, op: Instruction) -> tuple[ast.expr, list[ast.comprehensio
         elif isinstance(first, ast.Expr) and isinstance(first.value, ast.Yield) and len(body) == 1:
             return first.value.value, generators  # type: ignore[return-value]
         else:
-            raise NotFollowedError(f"{op}, a comprehension of another form")
+            raise NotFollowedError(f"a comprehension of another form in {op}")
 
 
 def _parameters(made: MadeFunction) -> ast.arguments:
@@ -258,7 +258,7 @@ def _as_expression(body: list[ast.stmt], op: Instruction) -> ast.expr:
         return ast.copy_location(
             ast.IfExp(first.test, yes, _as_expression(first.orelse or body[1:], op)), first
         )
-    raise NotFollowedError(f"{op}, of a lambda with statements")
+    raise NotFollowedError(f"a lambda with statements in {op}")
 
 
 def _declarations(of: Decompiler) -> list[ast.stmt]:

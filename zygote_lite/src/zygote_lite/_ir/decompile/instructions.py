@@ -27,7 +27,7 @@ _ENDS = {"RETURN_VALUE", "RAISE_VARARGS", "RERAISE"}
 
 
 class NotFollowedError(Exception):
-    """Tell which instruction of a code object is not followed."""
+    """Tell what of a code object is not followed, by the line in the user's text."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ class Instruction:
     handler: HandledAt | None = None
 
     def __str__(self) -> str:
-        return f"instruction {self.name} at offset {self.offset}"
+        line = self.position[0]
+        return "code without a line" if line is None else f"line {line}"
 
 
 def instructions_of(code: CodeType) -> list[Instruction]:
@@ -162,7 +163,7 @@ def _connect(
         seen = set()
         while index in jumps:
             if index in seen:
-                raise NotFollowedError(f"{out[index]}, which does nothing for ever")
+                raise NotFollowedError(f"a loop that does nothing for ever in {out[index]}")
             seen.add(index)
             index = starts[jumps[index]]
         return index

@@ -99,10 +99,10 @@ class MatchStatements(ProtectedStatements):
             return False
         try:
             cases, last = self.cases(s, base)
-        except (NotFollowedError, AttributeError, LookupError, TypeError) as error:
+        except (NotFollowedError, AttributeError, LookupError, TypeError):
             if is_copied:  # for another statement
                 return False
-            self.refuse(op, f"of a pattern of another form ({error})")
+            self.refuse(op, "a pattern of another form")
         subject = self.plain(s.stack[base], op)
         del s.stack[base:]
         joins = [
@@ -183,7 +183,7 @@ class MatchStatements(ProtectedStatements):
                 guarded = Progress(end, [*state.stack], base=floor, handlers=s.handlers)
                 fork = self.reduced(guarded, None)
                 if not isinstance(fork, Fork):
-                    self.refuse(self.graph.ops[end], "of a guard")
+                    self.refuse(self.graph.ops[end], "a guard")
                 guard, end = fork.test, fork.edges[True].at
                 failed.add(fork.edges[False].at)
             if self.graph.ops[end].name != "POP_TOP" or not failed:
@@ -194,7 +194,7 @@ class MatchStatements(ProtectedStatements):
                 Progress(end, [*state.stack], base=floor, handlers=s.handlers), failed
             )
         if len(failed) > 1:
-            self.refuse(op, "of a pattern that fails in several ways")
+            self.refuse(op, "a pattern that fails in several ways")
         return _Case([root], guard, end, min(failed, default=None), is_kept)
 
     def guard_of_last(self, s: Progress, failed: set[int]) -> tuple[ast.expr | None, int]:
@@ -227,7 +227,7 @@ class MatchStatements(ProtectedStatements):
                 if isinstance(tested, Matched) and is_none and tested.copy is None:
                     tested.made = lambda: ast.MatchSingleton(None)
                 elif not isinstance(tested, _Of) or is_none != (tested.what == "values"):
-                    self.refuse(op, "in a pattern")
+                    self.refuse(op, "a pattern")
                 matches = not is_none or isinstance(tested, Matched)
                 s.at = op.following[0 if matches else 1]
                 failed.add(self.fallen(op.following[1 if matches else 0], floor))
@@ -242,7 +242,7 @@ class MatchStatements(ProtectedStatements):
                 elif isinstance(top, Matched | _Of | ast.expr) and op.name.startswith("LOAD_"):
                     self.step(op, s)
                 else:
-                    self.refuse(op, "in a pattern")
+                    self.refuse(op, "a pattern")
 
     def fallen(self, at: int, floor: int) -> int:
         """Return where it goes on after the stack is as low as where a pattern begins."""
@@ -266,7 +266,7 @@ class MatchStatements(ProtectedStatements):
             if op.name == "COPY" and op.value == 1 and len(others) == 1:
                 self.matched(state, len(s.stack) + 1, floor, failed)
             if state.at != end:
-                self.refuse(op, "of a pattern with `|`")
+                self.refuse(op, "a pattern with `|`")
         slot.made = lambda: ast.MatchOr([each.pattern() for each in found])
         s.at = self.graph.ops[end].following[0]
 
@@ -324,7 +324,7 @@ class MatchStatements(ProtectedStatements):
             slot = left
             slot.made = lambda: ast.MatchValue(value)
         else:
-            self.refuse(op, "in a pattern")
+            self.refuse(op, "a pattern")
         s.stack.append(_Of("test", slot))
 
     def match_is_op(self, op: Instruction, s: Progress) -> None:

@@ -60,7 +60,7 @@ class ProtectedStatements(Statements):
         while True:
             op = self.graph.ops[at]
             if op.name == "CHECK_EG_MATCH":
-                self.refuse(op, "of `except*`")
+                self.refuse(op, "`except*`")
             if op.name == "WITH_EXCEPT_START":
                 return WITH
             if op.name == "CHECK_EXC_MATCH" or (op.name == "POP_TOP" and at == first):
@@ -89,7 +89,7 @@ class ProtectedStatements(Statements):
             if [ast.dump(x) for x in copy.out] == [ast.dump(x) for x in wanted]:
                 s.at, s.stack = copy.at, copy.stack
                 return
-        self.refuse(op, "where `finally` was to begin")
+        self.refuse(op, "a `finally`")
 
     def protect(self, s: Progress, stops: Stops) -> bool:
         assert s.at is not None

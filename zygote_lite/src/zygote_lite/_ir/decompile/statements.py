@@ -112,7 +112,7 @@ class Statements(Stores):
             self.refuse(op)
         yes, no = found.edges[True], found.edges[False]
         if len(yes.stack) != len(no.stack) or len(yes.stack) < s.base:
-            self.refuse(op, "whose two ways leave different things on the stack")
+            self.refuse(op, "a choice between two ways")
         s.stack = [*yes.stack]
         join = self.join(yes.at, no.at, len(s.stack), stops, s.handlers)
         if join is None:

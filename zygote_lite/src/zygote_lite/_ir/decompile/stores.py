@@ -117,7 +117,7 @@ class Stores(Conditions):
         ):
             definition = self.function(value, op)
             if not isinstance(target, ast.Name) or target.id != definition.name:
-                self.refuse(op, f"which gives the function {definition.name} another name")
+                self.refuse(op, f"another name for the function {definition.name}")
             s.out.append(definition)
         elif getattr(value, "in_place", False):
             self.say(s, ast.AugAssign(target, value.op, value.right), op)  # type: ignore[arg-type]
