@@ -132,14 +132,25 @@ def test_a_rule_for_a_compiled_function_is_its_derivative():
         rules.unregister()
 
 
-def test_what_guvectorize_compiled_is_refused_plainly():
-    @numba.guvectorize(["(float64[:], float64, float64[:])"], "(n),()->(n)")
-    def scaled(x, factor, out):
+def test_what_guvectorize_compiled_is_refused_plainly_and_its_python_is_differentiated():
+    def plain(x, factor, out):
         for i in range(x.shape[0]):
-            out[i] = factor * x[i]
+            out[i] = factor * x[i] ** 2
 
-    with pytest.raises(NoRuleError, match="call the Python function that it was made of"):
-        grad(lambda x: np.sum(scaled(x, 2.0)))(np.ones(3))
+    fast = numba.guvectorize(["(float64[:], float64, float64[:])"], "(n),()->(n)")(plain)
+
+    def by_python(x):
+        out = np.zeros(3)
+        plain(x, 2.0, out)
+        return np.sum(out)
+
+    x = np.array([1.0, 2.0, 3.0])
+    told = r"made of, which keeps its name by `fast = numba\.guvectorize\(\.\.\.\)\(plain\)`"
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=told):
+            grad(lambda x: np.sum(fast(x, 2.0)))(x)
+        np.testing.assert_allclose(grad(by_python)(x), 4.0 * x)
+    assert by_python(x) == np.sum(fast(x, 2.0))
 
 
 @numba.experimental.jitclass([("a", numba.float64)])

@@ -37,6 +37,9 @@ _OF_LIBRARIES = {
     "numba.typed": "what is in a list or dict of numba.typed has no gradient: use one of Python",
     "numba.experimental": "what an object of a jitclass of Numba holds has no gradient: write a "
     "plain class, without the decorator `jitclass`",
+    "numba.np": "Numba has compiled this function: call the Python function that it was made of, "
+    "which keeps its name by `fast = numba.guvectorize(...)(plain)`, and takes the array that it "
+    "writes into",
     "numba": "Numba has compiled this function: call the Python function that it was made of",
 }
 OF_TRACER = (

@@ -13,29 +13,79 @@ from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_foreign, is_of_pandas
 from zygote_lite._ir.places import called_by_user, where
 from zygote_lite._tape.advice import call_by_user, hint_on_library
+from zygote_lite._tape.near_misses import type_meant
 from zygote_lite.errors import Fault
 
-_PASS_INSTEAD: list[tuple[Any, str]] = [
-    (array.array, "`np.array(...)` of it"),
-    (memoryview, "`np.asarray(...)` of it"),
-    (np.ma.MaskedArray, "`.filled(...)`, or `.data` and the mask, of it"),
-    (np.matrix, "`np.asarray(...)` of it"),
-    (np.recarray | np.void, "its fields, as arrays or numbers"),
-    (fractions.Fraction | decimal.Decimal, "`float(...)` of it"),
-    (type({}.values()) | type({}.items()) | type({}.keys()), "`list(...)` of it, or the dict"),
-    (Iterator, "`list(...)` of it, or leave it out by `argnums`"),
+_INSTEAD: list[tuple[Any, str, str]] = [
+    (array.array, "`np.array(...)` of it", "use a list, or `np.array(...)`"),
+    (memoryview, "`np.asarray(...)` of it", "read the array itself"),
+    (
+        np.ma.MaskedArray,
+        "`.filled(...)`, or `.data` and the mask, of it",
+        "choose entries of the array itself, by `x[keep]` or `np.where(keep, x, 0.0)`",
+    ),
+    (np.matrix, "`np.asarray(...)` of it", "use the array itself, with `@` for products"),
+    (np.recarray | np.void, "its fields, as arrays or numbers", "keep each field as an array"),
+    (fractions.Fraction | decimal.Decimal, "`float(...)` of it", "compute with floats"),
+    (
+        type({}.values()) | type({}.items()) | type({}.keys()),
+        "`list(...)` of it, or the dict",
+        "use a list, or the dict",
+    ),
+    (
+        Iterator,
+        "`list(...)` of it, or leave it out by `argnums`",
+        "use the data themselves, or a list",
+    ),
 ]
-"""Holders of numbers that carry no gradient, and what does."""
+"""Holders of numbers that carry no gradient, what to pass for one, and what to do in its place."""
 
 
 def instead_of(x: Any) -> str | None:
     """Return what to pass for a holder of numbers that carries no gradient, if it is one."""
+    found = _instead(x)
+    return None if found is None else found[0]
+
+
+def _instead(x: Any) -> tuple[str, str] | None:
     if type(x) in _NAMED_BY_TYPE or isinstance(x, np.flatiter | io.IOBase):
         return None
     of = x if isinstance(x, type) else type(x)  # `x.view(np.matrix)`, too
-    found = next((advice for kind, advice in _PASS_INSTEAD if issubclass(of, kind)), None)
+    found = next((told for kind, *told in _INSTEAD if issubclass(of, kind)), None)
+    if found is not None:
+        return found[0], found[1]
     is_own = isinstance(x, type) and issubclass(x, np.ndarray) and x is not np.ndarray
-    return "the array itself, of NumPy's class" if is_own and found is None else found
+    its = "the array itself, of NumPy's class"
+    return (its, f"use {its}") if is_own else None
+
+
+def with_holder(told: str, f: Any, xs: Any) -> Exception | None:
+    """Return the error for a call that is given a holder of numbers, or that makes one.
+
+    One that is there before the call can be converted. One that the call makes, of what is
+    differentiated, cannot: something else has to take its place.
+
+    Arguments:
+        told: what is called, and of what types.
+        f, xs: the function, and all arguments.
+    """
+    inner = call_by_user()
+    given = () if inner is None else (*inner[1], *inner[2].values())
+    before = [*xs, *(x for x in given if isinstance(x, np.ndarray))]
+    held = next((x for x in before if not isinstance(x, type) and instead_of(x)), None)
+    if held is not None and not isinstance(held, array.array):
+        return Fault.HOLDER(
+            f"{where()}: {told} has no rule, and a gradient passes through it: "
+            f"{an(type_meant(held).__name__)} carries no gradient; pass {instead_of(held)}"
+        )
+    made = next((x for x in (*xs, f, *given[:1]) if isinstance(x, type) and _instead(x)), None)
+    instead = None if made is None or made is array.array else _instead(made)
+    if made is None or instead is None:
+        return None
+    return Fault.HOLDER(
+        f"{where()}: {told} has no rule, and a gradient passes through it: {an(made.__name__)} "
+        f"that is made of what is differentiated carries no gradient; {instead[1]}"
+    )
 
 
 _NAMED_BY_TYPE = {float, int, complex, str, list, tuple, dict, np.ndarray, type(None)}

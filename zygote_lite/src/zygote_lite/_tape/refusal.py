@@ -53,7 +53,7 @@ from zygote_lite._tape.advice import (
     what_to_do,
     with_remedy,
 )
-from zygote_lite._tape.holders import instead_of, of_jitclass
+from zygote_lite._tape.holders import of_jitclass, with_holder
 from zygote_lite._tape.near_misses import (
     advice_on_options,
     near_miss,
@@ -133,21 +133,9 @@ def refusal(
     told = of[0] if of is not None and of[1] == "operator" else f"{name_of(f)} of ({given})"
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
         return text_refusal(f, xs)
-    for x in (*xs, *(kws or {}).values(), f):
-        kind = x if isinstance(x, type) else type_meant(x)
-        instead = instead_of(x)
-        if instead is not None and x is not array.array:
-            return Fault.HOLDER(
-                f"{where()}: {told} has no rule, and a gradient passes through it: "
-                f"{an(kind.__name__)} carries no gradient; pass {instead}"
-            )
-    of_python = call_by_user()
-    made = next((x for x in of_python[1][:1] if isinstance(x, type)), None) if of_python else None
-    if made is not None and instead_of(made) is not None:  # its own `__new__`, in Python
-        return Fault.HOLDER(
-            f"{where()}: a gradient passes through {an(made.__name__)}, which carries none; use "
-            "floats or arrays in its place"
-        )
+    of_holder = with_holder(told, f, (*xs, *(kws or {}).values()))
+    if of_holder is not None:
+        return of_holder
     outside = called_by_user()
     place, name, module = outside or (where(), name_of(f) if of is None else of[0], "")
     called = call_by_user() if outside else (f, xs, kws or {})

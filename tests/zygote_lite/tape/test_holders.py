@@ -1,0 +1,87 @@
+"""What is told where a holder of numbers is met, and that it is right when followed."""
+
+import decimal
+import fractions
+import re
+
+import numpy as np
+import pytest
+
+from zygote_lite import NoRuleError, grad
+
+X = np.array([1.0, 2.0, 3.5])
+MASKED = np.ma.masked_less(X, 2.0)
+
+
+class Own(np.ndarray):
+    pass
+
+
+MADE = {  # the function, its argument, what is told, the function when that is followed
+    "masked_less": (
+        lambda x: np.ma.masked_less(x**2, 2.0).sum(), X, "by `x[keep]` or `np.where(keep, x, 0.0)`",
+        lambda x: np.where(x**2 >= 2.0, x**2, 0.0).sum(),
+    ),
+    "masked array": (
+        lambda x: np.ma.array(x, mask=[0, 1, 0]).sum(), X, "entries of the array itself, by `x[ke",
+        lambda x: x[np.array([True, False, True])].sum(),
+    ),
+    "matrix": (
+        lambda x: (np.matrix(x) * np.matrix(x).T).sum(), X, "the array itself, with `@` for produc",
+        lambda x: x @ x,
+    ),
+    "memoryview": (lambda x: sum(memoryview(x)), X, "; read the array itself", lambda x: sum(x)),
+    "Decimal": (
+        lambda x: float(decimal.Decimal(x) * 2), 2.0, "; compute with floats", lambda x: x * 2,
+    ),
+    "Fraction": (
+        lambda x: float(fractions.Fraction(x) * 2), 2.0, "; compute with floats", lambda x: x * 2,
+    ),
+    "subclass": (
+        lambda x: (x.view(Own) ** 2).sum(), X, "; use the array itself, of NumPy's class",
+        lambda x: (x**2).sum(),
+    ),
+}  # fmt: skip
+
+
+def differences(f, x, h=1e-6):
+    steps = np.eye(np.size(x)).reshape(-1, *np.shape(x)) * h
+    return np.reshape([(f(x + step) - f(x - step)) / (2 * h) for step in steps], np.shape(x))
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize("name", MADE)
+def test_a_holder_that_is_made_has_another_in_its_place(name):
+    f, x, told, followed = MADE[name]
+    whole = (
+        r"\.py:\d+: .* that is made of what is differentiated carries no gradient; .* \[ZL006\]$"
+    )
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=whole) as refused:
+            grad(f)(x)
+        assert told in str(refused.value)
+        assert "; pass " not in str(refused.value)
+    np.testing.assert_allclose(f(x), followed(x))
+    for _ in range(3):
+        np.testing.assert_allclose(grad(followed)(x), differences(f, x), rtol=1e-6)
+
+
+GIVEN = {
+    "argument": (lambda m: m.sum(), MASKED, lambda m: m.sum(), MASKED.filled(0.0)),
+    "constant": (
+        lambda x: (x * MASKED).sum(), X, lambda x: (x * MASKED.filled(0.0)).sum(), X,
+    ),
+    "operand of a ufunc": (
+        lambda x: np.multiply(MASKED, x).sum(), X, lambda x: np.sum(MASKED.filled(0.0) * x), X,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_holder_that_is_given_is_converted(name):
+    f, x, followed, y = GIVEN[name]
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=re.escape("pass `.filled(...)`")) as refused:
+            grad(f)(x)
+        assert " made of " not in str(refused.value)
+    np.testing.assert_allclose(grad(followed)(y), differences(followed, y), rtol=1e-6)
