@@ -555,6 +555,45 @@ def test_values_of_other_libraries_get_the_line_that_helps(library, line):
             gradient(lambda x: np.sum(x * data), X)
 
 
+FROZEN = """
+class Kernel:
+    def __call__(self, x):
+        return float.as_integer_ratio(x)[0]
+    def ratio(self, x):
+        return float.as_integer_ratio(x)[0]
+"""
+
+
+def test_an_object_of_a_private_class_is_named_as_the_user_wrote_it():
+    compiled = compile(FROZEN, "/usr/lib/site-packages/mylib/made.py", "exec")
+    kernel = of_library("mylib.kernels.made", compiled).Kernel()
+    of_private = of_library("mylib._made", compiled).Kernel()
+    drawn = "scipy.stats.multivariate_normal(...).rvs"
+    cases = {
+        "kernel": lambda x: kernel(x),
+        "of_private.ratio": lambda x: of_private.ratio(x),
+        drawn: lambda x: stats.multivariate_normal(np.ones(2) * x).rvs(3).sum(),
+    }
+    for told, f in cases.items():
+        for _ in range(3):
+            line = f.__code__.co_firstlineno
+            place = f"{__file__}:{line}: {told} has no rule"
+            with pytest.raises(NoRuleError, match=re.escape(place)):
+                grad(f)(2.0)
+
+
+LIBM = None  # what cffi opens
+
+
+def test_a_function_of_cffi_is_named_as_the_user_wrote_it(monkeypatch):
+    cffi = pytest.importorskip("cffi", reason="cffi is not installed")
+    maker = cffi.FFI()
+    maker.cdef("double cos(double x);")
+    monkeypatch.setitem(globals(), "LIBM", maker.dlopen(None))
+    with pytest.raises(NoRuleError, match=r": LIBM\.cos of \(float\) has no rule"):
+        grad(lambda x: LIBM.cos(x))(2.0)
+
+
 FOUND_BY_NO_NAME = [ctypes.pythonapi.PyFloat_FromDouble]
 
 

@@ -151,13 +151,14 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
     Arguments:
         frames: those of the running code, the innermost first; by default those of this call.
     """
-    names, called = [], None
+    names, called, entered = [], None, None
     for frame in _frames() if frames is None else frames:
         path = frame.f_code.co_filename
         if path.startswith(ENGINE):
             called = frame
         elif is_installed(path) and not _is_ours(frame):
             names.append(_public_name(frame))
+            entered = frame
         elif not _is_ours(frame) and not is_library(path):
             break
     else:
@@ -171,8 +172,23 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
     module, name = known[-1] if known else names[-1][1:]
     if written is not None:
         return place, written[0], module
+    is_deep = name.endswith(".__call__") and module.count(".") > 1  # nobody imports it from there
+    if entered is not None and (is_deep or not known):
+        held = _name_by_user(frame, entered)
+        if held is not None:
+            return place, held, module
     is_named = not isinstance(f, _DEFINED_BY_NAME) and isinstance(getattr(f, "__name__", None), str)
     return place, name_of(f) if is_named else f"{module}.{name}", module  # a compiler's, say
+
+
+def _name_by_user(frame: Any, entered: Any) -> str | None:
+    """Return the name of a method of an object that the user's function captures, or a global."""
+    own, method = entered.f_locals.get("self"), entered.f_code.co_name
+    captured = [(n, frame.f_locals.get(n)) for n in frame.f_code.co_freevars]  # no temporaries
+    for name, x in (*captured, *frame.f_globals.items()) if own is not None else ():
+        if x is own and name.isidentifier():
+            return name if method == "__call__" else f"{name}.{method}"
+    return None
 
 
 def library_entered(frames: Iterable[Any], path: str) -> tuple[str, str, str] | None:
@@ -242,6 +258,9 @@ def _public_name(frame: Any) -> tuple[bool, str, str]:
     kind = type(own).__name__
     if names.get(kind) is type(own) and owner not in names:  # a method that it inherits
         return True, public, f"{kind}{dot}{method}".removesuffix(".__init__")
+    stem = owner.removesuffix("_frozen")  # SciPy's distributions with their parameters
+    if stem != owner and callable(names.get(stem)):
+        return True, public, f"{stem}(...){dot}{method}"
     head = getattr(sys.modules.get(module), owner, None)
     for above in modules_above(module):  # `pandas.DataFrame` is written in `pandas.core.frame`
         if "._" not in above and _is_in(above, owner, head):

@@ -17,6 +17,7 @@ from zygote_lite._ir.places import (
     is_installed,
     is_library,
     modules_above,
+    name_of,
     users_globals,
     users_locals,
 )
@@ -219,6 +220,13 @@ def call_by_user() -> GivenCall | None:
             return None if found is None else (found["f"], found["xs"], found["kws"])
         frame = frame.f_back
     return None
+
+
+def name_by_user(f: Any) -> str:
+    """Return the name of a function, or what the user writes for one that knows no name."""
+    name = name_of(f)
+    found = _import_of(f) if name.endswith("<cdata>") else None  # of cffi
+    return name if found is None else found[1]
 
 
 def _import_of(f: Any) -> tuple[str, str] | None:

@@ -50,6 +50,7 @@ from zygote_lite._tape.advice import (
     hint_on_library,
     hint_on_made,
     host_of,
+    name_by_user,
     what_to_do,
     with_remedy,
 )
@@ -130,7 +131,7 @@ def refusal(
         return made_by_numba
     given = types_given(xs, kws or {})
     of = call_as_written(f, xs)
-    told = of[0] if of is not None and of[1] == "operator" else f"{name_of(f)} of ({given})"
+    told = of[0] if of is not None and of[1] == "operator" else f"{name_by_user(f)} of ({given})"
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
         return text_refusal(f, xs)
     of_holder = with_holder(told, f, (*xs, *(kws or {}).values()))
