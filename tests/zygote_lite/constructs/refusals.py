@@ -80,7 +80,7 @@ def object_array(x):
     return np.array([x, None], dtype=object)[0] * 2.0
 
 
-@refused("`Fraction`, `Decimal` of active values", "which carries none", (0.5,))
+@refused("`Fraction`, `Decimal` of active values", "carries no gradient; compute with", (0.5,))
 def fraction(x):
     return float(Fraction(x) * 2)
 
