@@ -399,3 +399,23 @@ def test_functions_for_partial_derivatives_that_do_not_fit(rule):
     with pytest.raises(RuleError, match="the body of a rule"):
         rule(np.hypot)(lambda x, y: x, lambda x, y: y)
     assert rrule(powered, 1.0, 2.0) is None
+
+
+@pytest.mark.parametrize("x", [2.0, X], ids=["number", "array"])
+@pytest.mark.parametrize("poles", [False, True])
+def test_partials_that_are_still_to_be_written_are_named(rule, x, poles):
+    def tripled(x):
+        return 3.0 * x
+
+    def between(x, y):
+        return x + y
+
+    rule.scalar(tripled, poles=poles)(lambda x: ...)
+    rule.scalar(between, poles=poles)(lambda x, y: (1.0, ...))
+    told = r"between\(.*test_scalar\.py:\d+\) lacks partial derivatives: .*`\.\.\.`.* \[RC012\]$"
+    y, pullback = rrule(between, x, x)
+    with pytest.raises(RuleError, match=told):
+        pullback(y)
+    y, pullback = rrule(tripled, x)
+    with pytest.raises(RuleError, match=told.replace("between", "tripled")):
+        pullback(y)

@@ -1,7 +1,9 @@
 """`python -m zygote_lite explain` and `code`: tiers, reasons and rules as a table, and code."""
 
 import functools
+import os
 import re
+import subprocess
 import sys
 
 import pytest
@@ -117,6 +119,30 @@ def test_the_page_about_an_error_of_rules(capsys):
     assert capsys.readouterr().out.startswith("# RC001")
     assert command(["error", "RC999"]) == 2
     assert "RC" in capsys.readouterr().err.removeprefix("there is no error RC999")
+
+
+@pytest.mark.parametrize("code", ["zl012", "ZL12", "zl12", "12", "012"])
+def test_a_code_is_found_without_its_zeros_and_letters(code, capsys):
+    assert command(["error", code]) == 0
+    assert capsys.readouterr().out.startswith("# ZL012: ")
+
+
+@pytest.mark.parametrize("code", ["", "abc", "0", "ZL", "XX012"])
+def test_a_code_that_is_none_is_not_guessed(code, capsys):
+    assert command(["error", code]) == 2
+    assert f"there is no error {code}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", ["zygote_lite", "rulescore"])
+def test_a_reader_that_ends_first_is_no_error(package):
+    read, write = os.pipe()
+    os.close(read)
+    told = subprocess.run(
+        [sys.executable, "-m", package, "error"], stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert told.stderr == b""
+    assert told.returncode == 1
 
 
 def test_one_argument_of_a_function_of_a_module(model, capsys):

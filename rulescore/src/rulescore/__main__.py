@@ -29,7 +29,7 @@ from rulescore._plugins.plugin import Plugin
 from rulescore._table.resolution import find_rule
 from rulescore._table.table import rules_of
 from rulescore._why import unbound, why
-from rulescore.faults import an, counted, print_page
+from rulescore.faults import an, counted, print_page, run_command
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -184,4 +184,4 @@ def _count(things: list[Any], name: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

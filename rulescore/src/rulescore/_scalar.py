@@ -55,12 +55,25 @@ def pull_scalar(
             with np.errstate(all="ignore"):
                 return cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs, needed)
     except (TypeError, ValueError, ArithmeticError) as error:
+        if type(error) is TypeError and _lacks_partials(rule, xs, out):
+            raise Fault.COTANGENT(
+                f"the rule {rule.signature} ({rule.place}) lacks partial derivatives: it returns "
+                "`...` in their place; write each as an expression of the arguments"
+            ) from error
         raise Fault.COTANGENT(
             f"the pullback of {rule.signature} ({rule.place}) failed for a cotangent of shape "
             f"{shape_of(dy)} and arguments of shapes {', '.join(str(shape_of(x)) for x in xs)}: "
             f"{type(error).__name__}: {error}; give a cotangent of the shape of the value, or "
             "correct the partial derivatives"
         ) from error
+
+
+def _lacks_partials(rule: Rule, xs: tuple[Any, ...], out: Any) -> bool:
+    """Return whether a rule has `...` where partial derivatives are still to be written."""
+    try:
+        return any(p is ... for p in _partials(rule, xs, out, (True,) * len(xs)))
+    except Exception:  # of the user's code: what it raised first is told
+        return False
 
 
 def pull_chosen(

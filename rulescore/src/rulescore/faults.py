@@ -6,10 +6,13 @@ a page about it with an example, such as `pages/RC001.md`.
 
 import enum
 import importlib.resources
+import os
 import re
+import string
 import sys
+from collections.abc import Callable
 
-__all__ = ["CodedFault", "an", "code_in", "counted", "print_page", "with_cells"]
+__all__ = ["CodedFault", "an", "code_in", "counted", "print_page", "run_command", "with_cells"]
 _CODE = re.compile(r"\[([A-Z]+\d{3})\]$")
 _LINK = re.compile(r"\[([^\]]*)\]\([a-z]+://\S*?/main/([^)]*)\)")  # to a page of the documentation
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
@@ -89,8 +92,26 @@ def print_page(kinds: type[CodedFault], code: str | None) -> None:
         for kind in kinds:
             print(f"{kind.code}  {kind.title}")
         return
-    found = [kind for kind in kinds if kind.code == code.upper()]
+    last = [*kinds][-1].code
+    digits = code.lstrip(string.ascii_letters)
+    letters = code.removesuffix(digits).upper() or last.rstrip("0123456789")
+    meant = f"{letters}{digits:>03}"
+    found = [kind for kind in kinds if kind.code == meant]
     if not found:
-        last = [*kinds][-1].code
         raise LookupError(f"there is no error {code}: the codes go up to {last}")
     print(_LINK.sub(r"\1 (\2)", found[0].page), end="")
+
+
+def run_command(command: Callable[[], int]) -> int:
+    """Run a command, and return its exit status; a reader that ends first, as `head`, is no error.
+
+    Arguments:
+        command: what prints, and returns its exit status.
+    """
+    try:
+        status = command()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes at its end
+        return 1
+    return status

@@ -18,6 +18,7 @@ import dask.array
 import numpy as np
 import pytest
 from scipy import integrate, interpolate, ndimage, signal, spatial, stats
+from scipy.cluster import hierarchy
 from scipy.linalg import blas
 
 from rulescore import RuleError, RuleSet
@@ -40,6 +41,7 @@ from zygote_lite._tape.refusal import hook_refusal
 
 X = np.arange(1.0, 7.0)
 HALF = np.array([[0.5]])
+EYE = np.eye(2)
 REFUSED = {
     "lfilter": lambda x: signal.lfilter([1.0], [1.0, -0.5], x),
     "sosfilt": lambda x: signal.sosfilt([[1.0, 0, 0, 1.0, 0, 0]], x),
@@ -89,6 +91,25 @@ def test_the_rule_of_the_advice_runs_and_answers(name, monkeypatch):
         assert rule_in(left.value) != rule_in(refused.value)
     else:
         assert "return the cotangents of " in str(left.value)
+
+
+@pytest.mark.usefixtures("no_scipy")
+def test_the_rule_to_paste_has_none_for_what_is_no_number(monkeypatch):
+    monkeypatch.setattr("rulescore._plugins.published._PUBLISHED", {})
+    distance, x = lambda x: np.sum(hierarchy.linkage(x, "single", "euclidean", False)), HALF * EYE
+    with pytest.raises(NoRuleError) as refused:
+        gradient(distance, x)
+    of_all = "y, method, metric, optimal_ordering: (..., None, None, None)"
+    left = f'raise NotImplementedError("return the cotangents of {of_all}")'
+    rule = rule_in(refused.value)
+    assert rule.count(left) == 1
+    slope = "dy[0, 2] * (y - y[::-1]) / linkage(y, method)[0, 2]"
+    space = {}
+    exec(rule.replace(left, f"return {of_all.partition(': ')[2]}".replace("...", slope)), space)
+    try:
+        assert_slopes(gradient(distance, x), distance, (x,), 1e-6)
+    finally:
+        space["rule"].unregister()
 
 
 PASTED = {
@@ -190,7 +211,7 @@ def test_a_ufunc_is_given_a_scalar_rule(no_base):
     space = {}
     exec(rule_to_paste(np.logaddexp, (0.5, 0.5), {}), space)
     try:
-        with pytest.raises(RuleError, match=r"numpy\.logaddexp.*'ellipsis'"):
+        with pytest.raises(RuleError, match=r"numpy\.logaddexp.*lacks partial derivatives"):
             gradient(np.logaddexp, 0.5, 0.5)
     finally:
         space["rule"].unregister()

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from rulescore.__main__ import main as errors_of_rules
-from rulescore.faults import code_in, print_page
+from rulescore.faults import code_in, print_page, run_command
 from zygote_lite._interface.show import code_adjoint, resolutions
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite.errors import Fault
@@ -111,6 +111,8 @@ def _asked_for(
         return 2
     try:
         answer(f, tuple(xs), kws)
+    except BrokenPipeError:
+        raise
     except (Exception, SystemExit) as error:
         if not code_in(str(error)):  # of the function itself: where, too
             keep_users_frames(error)
@@ -180,4 +182,4 @@ def _print_table(heads: tuple[str, ...], lines: list[Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(command())
+    sys.exit(run_command(command))

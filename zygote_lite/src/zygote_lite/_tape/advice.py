@@ -192,6 +192,9 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
         given += [f"{name}=None" for name in kws]
         passed = ", ".join([*names_of, *(f"{name}={name}" for name in kws)])
         wanted = ", ".join(names_of)
+        inert = [x is None or isinstance(x, str | bytes | bool) for x in xs]
+        if any(inert):  # to a rule that returns fewer, that would be an error
+            wanted += f": ({', '.join('None' if i else '...' for i in inert)}{',' * (len(xs) < 2)})"
         pairs = zip(names_of, xs, strict=True)
         holders = " or ".join([n for n, x in pairs if callable(x) or hasattr(x, "__dict__")])
         lost = f"        # None for {holders} says: what it holds has no gradient\n"
