@@ -1,6 +1,7 @@
 """What programs write: what the plain call writes, in order, and not read again."""
 
 import io
+import os
 import subprocess
 import sys
 import warnings
@@ -9,18 +10,30 @@ import pytest
 import rich.console
 import rich.progress
 
+from tests.zygote_lite.python import stream_programs
 from tests.zygote_lite.python.output_programs import READING, WRITING
 from zygote_lite import DifferentiationError, gradient
+
+
+def run_quietly(module, **environment):
+    command = [sys.executable, "-m", f"tests.zygote_lite.python.{module}"]
+    given = {**os.environ, **environment}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=given)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ""
 
 
 def test_what_programs_write_is_what_the_plain_call_writes_and_is_not_read_again():
     """They run in a process of their own: files are watched from then on, which takes time."""
     assert len(WRITING) >= 20
     assert len(READING) >= 10
-    command = [sys.executable, "-m", "tests.zygote_lite.python.output_programs"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == ""
+    run_quietly("output_programs")
+
+
+@pytest.mark.parametrize("checked", ["0", "1"])
+def test_what_streams_of_classes_in_python_were_given_is_not_read_again(checked):
+    assert len(stream_programs.READING) >= 80
+    run_quietly("stream_programs", ZYGOTE_LITE_CHECK=checked)
 
 
 def lines_of_warnings(f):

@@ -8,11 +8,13 @@ where that happens. It is installed when the first file is marked, and stays.
 
 import _io
 import contextlib
+import gc
 import os
 import stat
 import sys
 import types
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 if sys.platform != "win32":
@@ -49,15 +51,24 @@ def is_stream(x: Any) -> bool:
 
 
 def layers(stream: Any) -> Iterator[Any]:
-    """Yield a stream and those that it writes to, down to the file or the buffer in memory."""
-    while is_stream(stream):
-        yield stream
+    """Yield a stream and those that it writes to, down to files and buffers in memory.
+
+    A stream of a class in Python may hold them anywhere, as `SpooledTemporaryFile` does.
+    """
+    seen, stack = dict[int, Any](), [stream]
+    while stack:
+        x = stack.pop()
+        if id(x) in seen or not is_stream(x):
+            continue
+        seen[id(x)] = x
+        yield x
         for name in _LAYERS:
             with contextlib.suppress(AttributeError, ValueError):  # it has none, or gave it away
-                stream = object.__getattribute__(stream, name)
+                stack.append(object.__getattribute__(x, name))
                 break
-        else:
-            return
+        stack += gc.get_referents(x)  # those in C hold others that they give no name
+        if type(x).__module__ != "_io":
+            stack += [y for y in islice(within(x), _MOST_WITHIN) if is_stream(y)]
 
 
 def is_output(x: Any) -> bool:
@@ -65,9 +76,8 @@ def is_output(x: Any) -> bool:
     if state.written_files is None or not is_stream(x):
         return False
     active: Any = state.active
-    return any(id(part) in active for part in layers(x)) or (
-        file_below(x) in state.written_files.files
-    )
+    files = state.written_files.files
+    return any(id(part) in active or file_below(part) in files for part in layers(x))
 
 
 def note_output(stream: Any) -> None:
@@ -77,16 +87,15 @@ def note_output(stream: Any) -> None:
     state.written_files = state.written_files or Written()
     _refuse_pipe(stream)
     for part in layers(stream):
+        if issubclass(type(part), _io.BufferedRWPair):
+            raise Fault.OUTPUT(
+                f"{where()}: what depends on what is differentiated is written into a "
+                "BufferedRWPair, which does not tell what it writes to: write into that stream"
+            )
         mark_active(part)
-    if type(stream).__module__ != "_io":  # its class is written in Python, and holds others
-        for count, x in enumerate(within(stream)):
-            if count > _MOST_WITHIN:
-                break
-            if is_stream(x):
-                mark_active(x)
-    file = file_below(stream)
-    if file is not None:
-        _note_file(file)
+        file = file_below(part)
+        if file is not None:
+            _note_file(file)
 
 
 def note_name() -> None:
@@ -154,10 +163,21 @@ def file_below(stream: Any) -> File | None:
 
 
 def _status(stream: Any) -> os.stat_result | None:
+    if _would_move(stream):
+        return None
     try:
         return os.fstat(stream.fileno())
     except (OSError, ValueError, AttributeError, TypeError):  # in memory, or closed
         return None
+
+
+def _would_move(stream: Any) -> bool:
+    """Return whether to ask for the number of a file would make one: from memory, text moves there.
+
+    A stream in C asks those that it writes to.
+    """
+    moving = getattr(sys.modules.get("tempfile"), "SpooledTemporaryFile", ())
+    return any(isinstance(x, moving) for x in layers(stream))
 
 
 def _refuse_pipe(stream: Any) -> None:

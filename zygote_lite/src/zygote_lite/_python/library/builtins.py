@@ -14,9 +14,10 @@ import numpy as np
 
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.marks import writes_nothing
+from zygote_lite._activity.outputs import is_output
 from zygote_lite._cotangents.registry import Handlers, no_pullback
 from zygote_lite._python.containers.dicts import gathered
-from zygote_lite._tape.refusal import no_rule
+from zygote_lite._tape.refusal import no_rule, read_refusal
 
 handlers = Handlers()
 
@@ -361,6 +362,8 @@ def iterate_flat(x: Any) -> Any:
 
 def native_iterator(x: Any) -> Any:
     """Return an iterator written in C over something that holds nothing active."""
+    if is_output(x):  # which a stream of its own may have written to
+        raise read_refusal(builtins.iter, (x,))
     return builtins.iter(x)
 
 

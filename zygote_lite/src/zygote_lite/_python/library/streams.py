@@ -151,9 +151,12 @@ def _(
     ):
         given = (None, None, None, None, None, *nodes[1 : 1 + len(xs)])
         return tape.call(given, _print, stream, sep, end, flush, *xs)
-    if stream is not None and (any(n is not None for n in nodes) or reaches_active(*xs)):
+    is_noted = stream is not None and (any(n is not None for n in nodes) or reaches_active(*xs))
+    if is_noted:
         note_output(stream)
     print(*xs, sep=sep, end=end, file=file, flush=flush)
+    if is_noted:
+        note_output(stream)  # it may have moved what it holds into a file
     return None, None
 
 
