@@ -44,6 +44,10 @@ MISTAKES = {  # the call, the code, and what is told
     "no such position": (lambda: grad(product, argnums=2)(1.0, 2.0), "ZL035", "count from 0"),
     "no such negative": (lambda: grad(product, argnums=-3)(1.0, 2.0), "ZL035", "the argument -3"),
     "no position": (lambda: grad(product, argnums=1.0)(1.0, 2.0), "ZL035", "give the position"),
+    "option of one letter less": (
+        lambda: grad(square, argnum=0)(2.0), "ZL042", "no option `argnum`: give `argnums`"),
+    "no such option": (
+        lambda: vmap(square, zzz=0)(X), "ZL042", "vmap has no option `zzz`: give `in_axes`"),
     "no argument": (lambda: grad(square)(), "ZL035", "pass it by position"),
     "by keyword": (lambda: grad(square)(x=2.0), "ZL035", "name it: `argnums='x'`"),
     "the value": (lambda: grad(square(2.0))(2.0), "ZL036", "the function and not its value"),

@@ -6,18 +6,21 @@ other functions (lambdas, closures) can be pickled by `cloudpickle`, which takes
 """
 
 import ast
+import difflib
 import functools
 import importlib
+import inspect
 import re
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import NOT_BY_NAME, shown_name
 from zygote_lite._tape.notebook import html_of_name
 from zygote_lite._tape.validate import refuse_no_function
+from zygote_lite.errors import Fault
 
 __all__ = ["by_name"]
 
@@ -33,6 +36,8 @@ _MODULE = re.compile(r"(?<=\()[\w.]+:")
 def by_name(maker: Maker) -> Maker:
     """Have what a function makes of another shown, and pickled, by their names."""
 
+    known_options = [*inspect.signature(maker).parameters][1:]
+
     @functools.wraps(maker)
     def make(f: Any, /, *more: Any, **options: Any) -> Any:
         name = _name_of_made(maker.__name__, f, more, options)
@@ -41,6 +46,7 @@ def by_name(maker: Maker) -> Maker:
             return known
         try:
             refuse_no_function(f, maker.__name__)
+            _refuse_no_option(options, known_options, maker.__name__)
             made = maker(f, *more, **options)
         except BaseException as error:
             __tracebackhide__ = keep_users_frames(error)
@@ -59,6 +65,17 @@ def by_name(maker: Maker) -> Maker:
     _makers[maker.__name__] = make
     named: Any = make
     return named  # type: ignore[no-any-return]
+
+
+def _refuse_no_option(options: Iterable[str], known: list[str], verb: str) -> None:
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise Fault.OPTION_VALUE(
+                f"{verb} has no option `{name}`: give "
+                + " or ".join(f"`{option}`" for option in near or known),
+                TypeError,
+            )
 
 
 def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, Any]) -> str:
