@@ -514,6 +514,15 @@ def uses_eval(x):
     return eval("x * 2.0")
 
 
+def uses_eval_of_given(x):
+    return eval("x * 2.0", {"x": x})
+
+
+def uses_exec_of_given(x):
+    exec("y = x * 2.0", variables := {"x": x})
+    return variables["y"]
+
+
 def uses_locals(x):
     return locals()["x"]
 
@@ -544,6 +553,26 @@ def test_what_looks_at_local_variables_is_refused(f, text):
     assert f"{FILE}:{f.__code__.co_firstlineno + 1}" in message
     assert f.__name__ in message
     assert "rule" in message
+
+
+@pytest.mark.parametrize(
+    ("f", "told"),
+    [
+        (uses_exec, "with the variables around it"),
+        (uses_eval, "with the variables around it"),
+        (uses_exec_of_given, "also with variables that it is given"),
+        (uses_eval_of_given, "also with variables that it is given"),
+    ],
+)
+def test_code_in_a_text_is_refused_with_what_to_do(f, told):
+    for _ in range(3):
+        with pytest.raises(UnsupportedSyntaxError) as caught:
+            gradient(f, 2.0)
+        assert f" of code, {told}, cannot be differentiated" in str(caught.value)
+        assert "make a function of it by `exec` before, and call that" in str(caught.value)
+    variables = {}
+    exec("def g(x):\n    return x * 2.0", variables)
+    assert gradient(variables["g"], 2.0) == (2.0,)
 
 
 def test_async_functions_are_refused():

@@ -1,5 +1,6 @@
 """What programs write: what the plain call writes, in order, and not read again."""
 
+import contextlib
 import io
 import os
 import subprocess
@@ -80,3 +81,76 @@ def test_a_number_that_a_console_captures_is_refused(way):
 
     with pytest.raises(DifferentiationError, match=r"test_output\.py:\d+"):
         gradient(f, 1.5)
+
+
+class Tee:
+    """A stream of the user's, which writes into others."""
+
+    def __init__(self, *streams):
+        self.streams, self.count = streams, 0.0
+
+    def write(self, text):
+        for stream in self.streams:
+            stream.write(text)
+
+    def flush(self):
+        pass
+
+
+def redirects(x):
+    with contextlib.redirect_stdout(Tee(sys.stdout, io.StringIO())):
+        print("x", x)
+    return x * x
+
+
+def redirects_again_and_again(x):
+    tee = Tee(sys.stdout, io.StringIO())
+    for _ in range(3):
+        with contextlib.redirect_stdout(tee), contextlib.redirect_stderr(tee):
+            print("x", x, file=sys.stderr)
+            print("x", x)
+    return x * x
+
+
+def keeps_a_number_where_it_redirects(x):
+    tee = Tee(sys.stdout)
+    with contextlib.redirect_stdout(tee):
+        sys.stdout.count = x * x
+        print(x)
+        sys.stdout.count = 2.0 * sys.stdout.count
+    return tee.count / 2.0
+
+
+@pytest.mark.parametrize(
+    "f", [redirects, redirects_again_and_again, keeps_a_number_where_it_redirects]
+)
+def test_output_that_is_redirected_into_a_stream_of_the_users_is_written_once(f, capsys):
+    before = sys.stdout, sys.stderr
+    for x in (1.4, 1.5, 1.6):
+        f(x)
+        plain = capsys.readouterr()
+        assert gradient(f, x) == pytest.approx((2.0 * x,))
+        assert capsys.readouterr() == plain
+        assert (sys.stdout, sys.stderr) == before
+
+
+def reads_what_it_redirected(x):
+    found = io.StringIO()
+    with contextlib.redirect_stdout(Tee(found)):
+        print(x)
+    return float(found.getvalue()) * x
+
+
+def reads_by_the_module(x):
+    with contextlib.redirect_stdout(Tee(io.StringIO())):
+        print(x)
+        return float(sys.stdout.streams[0].getvalue()) * x
+
+
+@pytest.mark.parametrize("f", [reads_what_it_redirected, reads_by_the_module])
+def test_output_that_is_redirected_and_read_again_is_refused(f):
+    before = sys.stdout
+    for x in (1.4, 1.5, 1.6):
+        with pytest.raises(DifferentiationError, match=r"test_output\.py:\d+: .*text"):
+            gradient(f, x)
+        assert sys.stdout is before

@@ -15,6 +15,16 @@ Lower = Callable[[ast.expr, str], ir.Atom]  # of an expression, into a variable
 _LOOKING_AT_LOCALS = ("exec", "eval", "locals", "globals", "vars")
 
 
+def _looking_at_locals(function: str, name: str, e: ast.Call) -> tuple[str, str]:
+    """Return what a call does that looks at variables, and what to write in its place."""
+    if name not in ("exec", "eval"):
+        return f"`{name}`, which looks at the variables of its caller,", ""
+    is_given = e.args[1:] or e.keywords
+    of = "also with variables that it is given" if is_given else "with the variables around it"
+    instead = "write that code here, or make a function of it by `exec` before, and call that"
+    return f"`{name}` of code, {of},", f"{instead}; or declare a rule for {function}"
+
+
 class Expressions(Variables):
     """The lowering of one function: how expressions add to its statements."""
 
@@ -268,7 +278,7 @@ class Expressions(Variables):
             and name not in self.locals
             and not (name == "vars" and e.args)
         ):
-            self.refuse(e, f"`{name}`, which looks at the variables of its caller,")
+            self.refuse(e, *_looking_at_locals(self.code.co_name, name, e))
         arguments = [*e.args]
         if name == "super" and not arguments:
             first = self.code.co_varnames[0]

@@ -6,6 +6,7 @@ import dis
 import functools
 import gc
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, cast
@@ -21,6 +22,7 @@ from zygote_lite._activity.walk import reaches_active, surely_reaches_active
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     INERT,
+    LIST,
     OBJECT,
     TUPLE,
     VALUE,
@@ -178,6 +180,10 @@ def _(
 
     The pullback puts it back, and hands on the cotangent of the new value.
     """
+    if x is sys and name in ("stdout", "stderr") and kind_of(value[0] if value else None) >= LIST:
+        change(x, name, *value)  # a stream: the cotangents in it are known by its address
+        note_outside()
+        return None, no_pullback(len(nodes))
     known = kind_of(x) >= TUPLE or isinstance(x, type)
     if value and not known and not _is_own_attribute(x, name):
         change(x, name, *value)
