@@ -229,7 +229,7 @@ def reads_below(x):
     return float(t.read())
 
 
-OUTSIDE = {size: Spooled(mode="w+", max_size=size) for size in (0, 1)}
+OUTSIDE = {}  # streams that were there before
 
 
 @READING.append
@@ -316,6 +316,7 @@ def reads_what_it_did_not_write(x):
 
 def main():
     """Print what is wrong."""
+    OUTSIDE.update({size: Spooled(mode="w+", max_size=size) for size in (0, 1)})
     for x in (1.4, 1.5, 1.6):
         for f in RIGHT:
             if abs(gradient(f, x)[0] - 2.0 * x) > 1e-9:
