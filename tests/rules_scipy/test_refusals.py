@@ -234,6 +234,8 @@ AS_TOLD = {  # what a reason says to do in place of a function
 }  # fmt: skip
 
 
+# newer SciPy names `Delaunay.find_simplex` in its place
+@pytest.mark.filterwarnings("ignore:`tsearch` is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", AS_TOLD)
 def test_what_reasons_say_to_do_is_differentiated(name):
     assert_slopes(gradient(AS_TOLD[name], 0.7), AS_TOLD[name], (0.7,), 1e-5)

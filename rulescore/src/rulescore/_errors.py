@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 from rulescore.faults import CodedFault, code_in
 
 Called = TypeVar("Called", bound=Callable[..., Any])
+Raised = TypeVar("Raised", bound=Exception)
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -49,6 +50,8 @@ class Fault(CodedFault):
     TANGENT = "RC014", "The tangents given to `frule` do not fit"
     EXPORT = "RC015", "An exported function needs more than its rule"
     HOST = "RC016", "The library to export to is not installed"
+    HOST_CALL = "RC017", "A call of an exported function does not fit"
+    HOST_RUN = "RC018", "A host cannot use what an exported function does"
 
     def __init__(self, code: str, title: str) -> None:
         self.code, self.title = code, title
@@ -56,6 +59,10 @@ class Fault(CodedFault):
     def __call__(self, text: str) -> RuleError:
         """Return the error with a text."""
         return RuleError(self.message(text))
+
+    def of(self, kind: type[Raised], text: str) -> Raised:
+        """Return an error of Python's with a text: what a host, or its user, expects."""
+        return kind(self.message(text))
 
 
 def entry(f: Called) -> Called:

@@ -30,7 +30,10 @@ def exported(f: Any, differentiator: Differentiator, export: Callable[[Any], Any
     if isinstance(f, ModuleType):
         return ExportedModule(f, differentiator, export)
     if not callable(f):
-        raise TypeError(f"a function or a module is exported, and not {describe(f)}")
+        raise Fault.HOST_CALL.of(
+            TypeError,
+            f"a function or a module is exported, and not {describe(f)}: give the function itself",
+        )
     return export(f)
 
 

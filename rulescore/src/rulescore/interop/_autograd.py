@@ -9,6 +9,7 @@ from autograd.extend import defjvp_argnums, defvjp_argnums, primitive
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval, isbox, new_box
 
+from rulescore._errors import Fault
 from rulescore._naming import name_of
 from rulescore.interop._calls import Call
 from rulescore.interop._derivatives import Derivative, Pushforward
@@ -103,7 +104,10 @@ def opened(x: Any) -> Any:
 
 
 def _as_constant(name: str, x: Any) -> Any:
-    raise TypeError(f"the option `{name}` is differentiated, and options have no gradient")
+    raise Fault.HOST_CALL.of(
+        TypeError,
+        f"the option `{name}` is differentiated, and options have no gradient: pass it by position",
+    )
 
 
 class Run:

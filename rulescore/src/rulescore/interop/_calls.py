@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._errors import Fault
 from rulescore._naming import describe, name_of
 from rulescore._project import sequence_like
 from rulescore.interop._differentiator import Back, Differentiator, Pull, Watch
@@ -195,10 +196,11 @@ def refuse_unknown(f: Any, structure: Any) -> None:
         for entry in structure:
             refuse_unknown(f, entry)
     elif structure is not LEAF and not isinstance(structure, str | bytes | int | type(None)):
-        raise TypeError(
+        raise Fault.HOST_RUN.of(
+            TypeError,
             f"{name_of(f)} returns {describe(structure)}: an exported function returns arrays and "
             "numbers, or tuples, lists and dicts of them. Give an array of the host that the "
-            "function captures as an argument"
+            "function captures as an argument",
         )
 
 

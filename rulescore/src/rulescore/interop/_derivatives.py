@@ -111,10 +111,11 @@ class Derivative(Call):
             x = next(first) if part is LEAF else None
             y = next(second) if other is LEAF else None
             if x is not None and y is not None and not are_close(np.asarray(x), np.asarray(y)):
-                raise TypeError(
+                raise Fault.HOST_RUN.of(
+                    TypeError,
                     f"{self.name} was run again for this derivative, and has another one before "
                     "it than in the first run: a variable that it reads has changed. Pass it as "
-                    "an argument"
+                    "an argument",
                 )
 
     def required(self) -> Call:

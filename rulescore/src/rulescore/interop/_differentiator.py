@@ -155,11 +155,13 @@ class Differentiator:
         """
         effect = self.effect(f)
         if effect is not None:
-            raise TypeError(effectful(f, effect, why))
+            raise Fault.HOST_RUN.of(TypeError, effectful(f, effect, why))
         repeatable = getattr(self.ad, "repeatable", None)  # that of an AD which can tell more
         if repeatable is None or Differentiator.knows(self, f):
             return contextlib.nullcontext
-        watch: Watch = repeatable(f, lambda effect: TypeError(effectful(f, effect, why)))
+        watch: Watch = repeatable(
+            f, lambda effect: Fault.HOST_RUN.of(TypeError, effectful(f, effect, why))
+        )
         return watch
 
     def checked(self, f: Any, back: Any) -> Any:
@@ -243,9 +245,10 @@ def effectful(f: Any, effect: str, why: str) -> str:
 
 def overwritten(f: Any) -> TypeError:
     """Return the error for a function around which an array has changed since it was called."""
-    return TypeError(
+    return Fault.HOST_RUN.of(
+        TypeError,
         f"an array that {name_of(f)} reads has been overwritten since it was called, "
-        "so its gradient would be of other numbers: pass it as an argument, or a copy"
+        "so its gradient would be of other numbers: pass it as an argument, or a copy",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from rulescore._errors import Fault
 from rulescore._naming import name_of
 from rulescore.interop._calls import Call, Repeated
 from rulescore.interop._differentiator import Differentiator
@@ -32,7 +33,9 @@ class JaxFunction(ExportedFunction):
 
     def __init__(self, f: Any, differentiator: Differentiator, mode: str, result: Any) -> None:
         if mode not in ("reverse", "forward"):
-            raise ValueError(f"`mode` is 'reverse' or 'forward', and not {mode!r}")
+            raise Fault.HOST_CALL.of(
+                ValueError, f"`mode` is 'reverse' or 'forward', and not {mode!r}"
+            )
         super().__init__(f, differentiator)
         self.watch = differentiator.repeatable(f, _WHY)
         self.mode, self.result = mode, result
@@ -45,9 +48,10 @@ class JaxFunction(ExportedFunction):
         structure: Any = flatten(xs, is_leaf, leaves)
         for x in leaves:
             if getattr(x.dtype, "kind", "V") not in "biufc":
-                raise TypeError(
+                raise Fault.HOST_CALL.of(
+                    TypeError,
                     f"an array of {x.dtype} cannot be one of NumPy's numbers: convert it, as by "
-                    "`.astype(jax.numpy.float32)`"
+                    "`.astype(jax.numpy.float32)`",
                 )
         call = Repeated(Call(f, structure, options, self.differentiator), self.watch)
         made = Bound(call, self.mode, self.shapes_of(call), self.note(call))(leaves)
@@ -64,10 +68,11 @@ class JaxFunction(ExportedFunction):
                     return found
             if is_elementwise(call):
                 return LEAF, [shape_of_elements(call.f, leaves)]
-            raise TypeError(
+            raise Fault.HOST_CALL.of(
+                TypeError,
                 f"{call.name} is called inside `jit` or `vmap`, where the shapes of its value are "
                 "to be known before: declare them by `result=`, such as `result=lambda x: x` for "
-                "a value like the argument, or call it with such arguments outside before"
+                "a value like the argument, or call it with such arguments outside before",
             )
 
         return shapes
@@ -105,8 +110,10 @@ def is_leaf(x: Any) -> bool:
 
 def _as_constant(name: str, x: Any) -> Any:
     if isinstance(x, Tracer):
-        raise TypeError(
-            f"the option `{name}` is an array that JAX traces, and options have no gradient"
+        raise Fault.HOST_CALL.of(
+            TypeError,
+            f"the option `{name}` is an array that JAX traces, and options have no gradient: pass "
+            "it by position",
         )
     return np.asarray(x)[()]
 

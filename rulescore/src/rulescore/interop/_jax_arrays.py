@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from rulescore._errors import Fault
 from rulescore.interop._calls import owned
 from rulescore.interop._trees import same
 
@@ -89,21 +90,27 @@ def checked(
 ) -> list[Any]:
     """Return the leaves of a value for JAX. Raises where they are not what they were said to be."""
     if not same(structure, due):
-        raise ValueError(f"{name} returns {structure}, and {due} was declared or seen before")
+        raise Fault.HOST_RUN.of(
+            ValueError, f"{name} returns {structure}, and {due} was declared or seen before"
+        )
     ys: list[Any] = []
     for y, shape in zip(found, shapes, strict=True):
         y = np.asarray(y)
         given = y.shape if axes is None else y.shape[y.ndim - axes :]
         if given != shape.shape:
-            raise ValueError(
+            raise Fault.HOST_RUN.of(
+                ValueError,
                 f"{name} returns an array of shape {given}, and {shape.shape} was declared or "
-                "seen before: its shape depends on the values of its arguments"
+                "seen before: its shape depends on the values of its arguments",
             )
         if y.dtype.kind == "c" and not jnp.issubdtype(shape.dtype, jnp.complexfloating):
-            raise ValueError(f"{name} returns complex numbers, and {shape.dtype} was declared")
+            raise Fault.HOST_RUN.of(
+                ValueError, f"{name} returns complex numbers, and {shape.dtype} was declared"
+            )
         if y.dtype.kind == "f" and not jnp.issubdtype(shape.dtype, jnp.inexact):
-            raise ValueError(
-                f"{name} returns {y.dtype}, and {shape.dtype} was declared or seen before"
+            raise Fault.HOST_RUN.of(
+                ValueError,
+                f"{name} returns {y.dtype}, and {shape.dtype} was declared or seen before",
             )
         ys.append(y.astype(shape.dtype, copy=False))
     return ys

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from rulescore._errors import Fault
 from rulescore._naming import name_of
 from rulescore.interop._calls import Call, owned
 from rulescore.interop._derivatives import Derivative, Pushforward
@@ -69,8 +70,9 @@ def _is_tensor(x: Any) -> bool:
 
 def _as_constant(name: str, x: Tensor) -> Any:
     if x.requires_grad:
-        raise TypeError(
-            f"the option `{name}` is a tensor with a gradient, and options have none: detach it"
+        raise Fault.HOST_CALL.of(
+            TypeError,
+            f"the option `{name}` is a tensor with a gradient, and options have none: detach it",
         )
     return number_or_array(x)
 
@@ -174,12 +176,14 @@ class Exported(torch.autograd.Function):
             if first is None:
                 first = Result(result.structure, None)
             elif not same(first.structure, result.structure):
-                raise ValueError(
-                    f"{task.call.name} returns other structures for entries of a batch"
+                raise Fault.HOST_RUN.of(
+                    ValueError, f"{task.call.name} returns other structures for entries of a batch"
                 )
             found.append(leaves)
         if first is None:
-            raise ValueError(f"a batch without entries does not tell what {task.call.name} returns")
+            raise Fault.HOST_RUN.of(
+                ValueError, f"a batch without entries does not tell what {task.call.name} returns"
+            )
         stacked = [torch.stack(leaves) for leaves in zip(*found, strict=True)]
         return (first, *stacked), (None, *[0 for _ in stacked])
 
@@ -255,8 +259,8 @@ def array_of(x: Tensor, copy: bool) -> Any:
     except TypeError as error:
         plain = x.layout is torch.strided
         what, how = (x.dtype, ".float()") if plain else (x.layout, ".to_dense()")
-        raise TypeError(
-            f"a tensor of {what} cannot be an array of NumPy: convert it, as by `{how}`"
+        raise Fault.HOST_CALL.of(
+            TypeError, f"a tensor of {what} cannot be an array of NumPy: convert it, as by `{how}`"
         ) from error
     if copy:
         return array.copy()
