@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
-from zygote_lite import code_adjoint, explain, grad, testing, value_and_grad
+from zygote_lite import checkpoint, code_adjoint, explain, grad, testing, value_and_grad, vmap
 
 X = np.array([0.1, -0.2, 0.3])
 
@@ -147,3 +147,28 @@ def test_an_argument_too_many_is_pythons_error():
             grad(by_name)(X, s=1.0, u=2.0)
         with pytest.raises(TypeError, match="multiple values for argument 'x'"):
             grad(by_name)(X, x=1.0)
+
+
+def of_a_function(x, *, f):
+    return np.sum(f(x))
+
+
+def of_what_is_named_self(x, *, self):
+    return x * self
+
+
+def test_names_that_functions_of_the_engine_have_are_the_users():
+    for _ in range(3):
+        assert_close(grad(of_a_function)(X, f=np.cos), -np.sin(X))
+    assert grad(lambda x: checkpoint(of_what_is_named_self)(x, self=3.0))(2.0) == 3.0
+
+
+def test_a_number_by_name_beside_a_batch_goes_into_a_lambda():
+    def scaled(x, s):
+        return x * s
+
+    with pytest.raises(ValueError, match="by name goes into a `lambda`"):
+        vmap(scaled)(X, s=1.5)
+    with pytest.raises(ValueError, match="a batch is an array with an axis"):
+        vmap(scaled, in_axes={"s": None})(X, s=1.5)
+    assert_close(vmap(lambda x: scaled(x, s=1.5))(X), X * 1.5)

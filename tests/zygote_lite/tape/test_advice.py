@@ -1,5 +1,6 @@
 """The advice of a refusal runs when it is pasted: then the rule that it declares answers."""
 
+import array
 import ctypes
 import decimal
 import io
@@ -616,6 +617,20 @@ def test_a_function_of_cffi_is_named_as_the_user_wrote_it(monkeypatch):
 
 
 FOUND_BY_NO_NAME = [ctypes.pythonapi.PyFloat_FromDouble]
+
+
+def test_an_object_of_ctypes_gets_no_rule_to_paste():
+    kinds = (ctypes.c_double, lambda x: (ctypes.c_double * 1)(x))
+    for make in kinds:
+        with pytest.raises(NoRuleError, match="compute with the number itself") as raised:
+            grad(lambda x, make=make: make(x) and x)(2.0)
+        assert "@rule" not in str(raised.value)
+
+
+def test_the_rule_of_another_librarys_class_is_no_near_miss():
+    assert "scipy.sparse" in sys.modules  # so there are rules for items of its arrays
+    with pytest.raises(NoRuleError, match=r"convert it by `np\.array\(...\)`"):
+        gradient(lambda x: x[0] * x[1], array.array("d", [1.5, 2.0]))
 
 
 def test_no_name_is_made_up_for_a_function_in_a_list():

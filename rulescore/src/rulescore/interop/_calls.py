@@ -199,7 +199,7 @@ def refuse_unknown(f: Any, structure: Any) -> None:
         raise Fault.HOST_RUN.of(
             TypeError,
             f"{name_of(f)} returns {describe(structure)}: an exported function returns arrays and "
-            "numbers, or tuples, lists and dicts of them. Give an array of the host that the "
+            "numbers, or tuples, lists and dicts of them; give an array of the host that the "
             "function captures as an argument",
         )
 

@@ -73,12 +73,22 @@ def refuse_axes(axes: BatchAxes, name: str) -> None:
         )
 
 
-def no_batch(x: Any, axis: int) -> Exception:
+def has_axis(x: Any, axis: Any) -> bool:
+    """Return whether an argument is an array with an axis."""
+    is_axis = isinstance(x, Array) and isinstance(axis, int | np.integer)
+    return is_axis and bool(-x.ndim <= axis < x.ndim)
+
+
+def no_batch(x: Any, axis: Any) -> Exception:
     """Return the error for an argument that is no batch along an axis."""
     hint = hint_on_library([x], None)
     return Fault.BATCH(
         f"a batch is an array with an axis {axis}, and here it is {describe(x)}; "
-        + (hint or "give an array, or `None` in `in_axes` for what is the same for all entries")
+        + (
+            hint
+            or "give an array, or `None` in `in_axes` for what is the same for all entries; one "
+            "that is given by name goes into a `lambda`"
+        )
     )
 
 
@@ -90,7 +100,7 @@ def lengths_of_batches(x: Any, axes: BatchAxes) -> set[int]:
     if parts is not None:
         return {n for _, part, a in parts for n in lengths_of_batches(part, a)}
     entry = entry_of(x)
-    if not isinstance(entry, Array) or not -entry.ndim <= axes < entry.ndim:
+    if not has_axis(entry, axes):
         raise no_batch(entry, axes)
     return {int(np.shape(entry)[axes])}
 

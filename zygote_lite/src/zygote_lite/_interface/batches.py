@@ -12,6 +12,7 @@ from zygote_lite._batch.mapped import (
     BatchAxes,
     Mapped,
     axes_of_arguments,
+    has_axis,
     in_tree_of,
     inside_vmap,
     length_of_batch,
@@ -89,7 +90,7 @@ def _batch_first(x: Any, axes: BatchAxes) -> Any:
     parts = parts_with_axes(x, axes)
     if parts is not None:
         return in_tree_of(x, {key: _batch_first(part, a) for key, part, a in parts})
-    if not isinstance(x, Array) or not -x.ndim <= axes < x.ndim:
+    if not has_axis(x, axes):
         raise no_batch(x, axes)
     moved: Any = np.moveaxis
     return moved(x, axes, 0) if axes else x

@@ -30,7 +30,7 @@ class Checkpointed:
         functools.update_wrapper(self, f, updated=())
         self.f = f
 
-    def __call__(self, *xs: Any, **kws: Any) -> Any:
+    def __call__(self, /, *xs: Any, **kws: Any) -> Any:
         return self.f(*xs, **kws)
 
     def __get__(self, x: Any, owner: Any = None) -> Any:

@@ -38,6 +38,8 @@ _OF_LIBRARIES = {
     "numba.typed": "what is in a list or dict of numba.typed has no gradient: use one of Python",
     "numba.experimental": "what an object of a jitclass of Numba holds has no gradient: write a "
     "plain class, without the decorator `jitclass`",
+    "numba.stencils": "a stencil of Numba reads the entries beside each entry: write that with "
+    "slices, as in `x[:-2] + x[2:]`",
     "numba.np": "Numba has compiled this function: call the Python function that it was made of, "
     "which keeps its name by `fast = numba.guvectorize(...)(plain)`, and takes the array that it "
     "writes into",
@@ -82,6 +84,11 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
         told += ". Use `np.vectorize` of the Python function, which is differentiated"
         if call is not None and any(isinstance(x, np.ndarray) for x in call[1]):
             return Fault.NO_RULE(f"{told}: a result of this ufunc is an array of objects")
+    if isinstance(f, type) and type(f).__module__ == "_ctypes":
+        return Fault.NO_RULE(
+            f"{told}: an object of ctypes carries no gradient; compute with the number itself, or "
+            "with an array of NumPy"
+        )
     if not returns or (call is not None and _changes_arguments(call[0])):
         return Fault.NO_RULE(
             f"{told}. It changes what it is given, and a rule is for what a function returns: "

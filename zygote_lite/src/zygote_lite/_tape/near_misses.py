@@ -4,6 +4,7 @@ import inspect
 import re
 import traceback
 import types
+import typing
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ def near_miss(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], is_of_keyword: b
         missed = [i for i, (t, x) in enumerate(zip(rule.types, xs, strict=False)) if not _is(x, t)]
         if len(missed) == 1 and missed[0] >= count * is_of_keyword:
             (i,) = missed
+            if _is_of_another_library(rule.types[i], f):
+                continue
             due = rule.signature.partition("(")[2].removesuffix(")").split(", ")[i]
             which = f"argument {i}" if i < count else f"`{names[i]}`"
             how = " by `np.array(...)`" if due in ("Array", "Numeric") else ""
@@ -154,6 +157,13 @@ def _positional_names(f: Any) -> list[str]:
 
 
 _OF_INSTANCES = types.MethodDescriptorType | type(np.random.Generator.gamma)  # and one of Cython
+
+
+def _is_of_another_library(annotation: Any, f: Any) -> bool:
+    """Return whether a rule takes classes of a library alone, which says nothing to others."""
+    own = {str(home_of(f)).partition(".")[0], "builtins", "numpy", "rulescore", "collections"}
+    classes = typing.get_args(annotation) or (annotation,)
+    return not any(getattr(c, "__module__", "").partition(".")[0] in own for c in classes)
 
 
 def _is(x: Any, annotation: Any) -> bool:

@@ -16,7 +16,7 @@ _WORDS = 16_000  # of a frame, which takes a chunk of 256 KB; memory is taken as
 _small: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # code whose tapes have few entries
 
 
-def _call(f: Any, *xs: Any, **kws: Any) -> Any:
+def _call(f: Any, /, *xs: Any, **kws: Any) -> Any:
     return f(*xs, **kws)
 
 
