@@ -258,7 +258,7 @@ def test_data_that_do_not_go_together_are_refused():
     step = value_and_grad(losses.logistic_of, **THREADS)
     with pytest.raises(ValueError, match=r"chunks differ.* \[ZL037\]$"):
         step(PARAMS, da.ones((6, 3), chunks=(2, 3)), da.ones(6, chunks=3))
-    with pytest.raises(ValueError, match=r"different numbers of rows.* \[ZL037\]$"):
+    with pytest.raises(ValueError, match=r"different numbers of rows.* \[ZL037\]"):
         step(PARAMS, [X], [Y[:1]])  # would be broadcast
     with pytest.raises(ValueError, match="shorter"):
         step(PARAMS, [X, X], [Y])

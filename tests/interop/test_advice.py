@@ -74,6 +74,13 @@ MIXED = {  # the function, its argument, its name, what is told, what runs when 
 }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def single_precision():
+    """Leave JAX as it is by default: other modules let it compute in double precision."""
+    with jax.enable_x64(False):
+        yield
+
+
 @pytest.mark.filterwarnings("ignore:__array_wrap__")  # PyTorch's own method, called by NumPy
 @pytest.mark.parametrize("name", MIXED)
 def test_what_helps_is_told_and_runs(name):
