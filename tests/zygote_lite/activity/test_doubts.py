@@ -618,11 +618,12 @@ class OfCounted:
 
 
 held_by_name = types.SimpleNamespace(of=OfCounted())
+BY_PLACE, BY_NAME, BY_ITEM = "{}", "{x:}", "{[0]}"
 FORMATTED = [
     lambda: f"{held_by_name.of}",
-    lambda: "{}".format(held_by_name.of),  # noqa: UP032
-    lambda: "{x:}".format(x=held_by_name.of),  # noqa: UP032
-    lambda: "{[0]}".format([held_by_name.of]),  # noqa: UP032
+    lambda: BY_PLACE.format(held_by_name.of),
+    lambda: BY_NAME.format(x=held_by_name.of),
+    lambda: BY_ITEM.format([held_by_name.of]),
 ]
 
 

@@ -23,7 +23,7 @@ from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
-from zygote_lite._specialize.infer.models.lists import fact_of_list
+from zygote_lite._specialize.infer.models.lists.items import fact_of_list
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward

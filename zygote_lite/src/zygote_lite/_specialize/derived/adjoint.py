@@ -12,7 +12,7 @@ from zygote_lite._specialize.derived.entry import InnerInputs, refuse_reached_tw
 from zygote_lite._specialize.derived.lowered import Lowering
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
-from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.normalize.exits import live
 from zygote_lite._specialize.passes.dead_code import drop_dead
 from zygote_lite._specialize.passes.finiteness import telling

@@ -10,7 +10,7 @@ from rulescore import find_frule
 from zygote_lite._specialize.forward.lists import fact_of_tangent, zero_list
 from zygote_lite._specialize.forward.transposed import transposed_tangent
 from zygote_lite._specialize.infer.islands import island
-from zygote_lite._specialize.infer.models.gathered import GatherRule, ItemsRule
+from zygote_lite._specialize.infer.models.lists.gathered import GatherRule, ItemsRule
 from zygote_lite._specialize.infer.models.writing import AddedRule
 from zygote_lite._specialize.infer.recursion import RecursiveRule
 from zygote_lite._specialize.rules.contributions import IndexRule, LinearRule, ProjectedRule

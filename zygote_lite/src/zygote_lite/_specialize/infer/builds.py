@@ -5,8 +5,8 @@ from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.models import dicts as _dicts
-from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import sets as _sets
+from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.nodes import holds

@@ -28,7 +28,6 @@ from zygote_lite._specialize.infer.models import derivatives as _derivatives
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import fields as _fields
-from zygote_lite._specialize.infer.models import gathered as _gathered
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
@@ -37,6 +36,7 @@ from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
+from zygote_lite._specialize.infer.models.lists import gathered as _gathered
 from zygote_lite._specialize.infer.models.vectorized import (
     OfEntries,
     called_vectorized,

@@ -18,12 +18,12 @@ from zygote_lite._specialize.infer.effects.attributes import (
 from zygote_lite._specialize.infer.effects.draws import given_generator
 from zygote_lite._specialize.infer.iteration import rows as _rows
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
-from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import wholes as _wholes
 from zygote_lite._specialize.infer.models.arrays import JOINING
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
+from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.infer.tables import given_table
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env

@@ -22,12 +22,12 @@ from zygote_lite._specialize.infer.iteration.written import GlobalOf
 from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
-from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.arrays import JOINING, joined_by_index
 from zygote_lite._specialize.infer.models.classes import of_class
+from zygote_lite._specialize.infer.models.lists import items as _lists
+from zygote_lite._specialize.infer.models.lists.whole import copied
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
-from zygote_lite._specialize.infer.models.whole_lists import copied
 from zygote_lite._specialize.infer.models.wholes import attribute_of_whole
 from zygote_lite._specialize.infer.operations import active
 from zygote_lite._specialize.infer.tables import (

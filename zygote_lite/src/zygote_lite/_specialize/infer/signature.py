@@ -5,7 +5,7 @@ from typing import Any
 from rulescore import Tangent
 from zygote_lite._cotangents.kinds import is_of_pandas
 from zygote_lite._specialize.infer.models.classes import is_plain
-from zygote_lite._specialize.infer.models.lists import fact_of_list
+from zygote_lite._specialize.infer.models.lists.items import fact_of_list
 from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import ListOf, Other, fact_of

@@ -20,7 +20,7 @@ from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.iteration.known import as_they_are_now
 from zygote_lite._specialize.infer.models import dicts as _dicts
-from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.infer.models.writing import write_over
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.rules.inlined import be_active, snapshot

@@ -20,9 +20,9 @@ from zygote_lite._specialize.infer.iteration.rows import number_of_rows
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
-from zygote_lite._specialize.infer.models import lists as _lists
-from zygote_lite._specialize.infer.models import whole_lists as _whole_lists
 from zygote_lite._specialize.infer.models.arrays import open_mesh, parts_of_array, spread_arrays
+from zygote_lite._specialize.infer.models.lists import items as _lists
+from zygote_lite._specialize.infer.models.lists import whole as _whole_lists
 from zygote_lite._specialize.infer.models.lookups import by_known_name, contains, signature_of
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
 from zygote_lite._specialize.normalize.exits import imported_member, imported_module

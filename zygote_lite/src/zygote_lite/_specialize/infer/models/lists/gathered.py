@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.infer.iteration.known import as_they_are_now
-from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result, run
 from zygote_lite._specialize.typed.builder import Builder

@@ -6,7 +6,7 @@ Each gives a new value, and its cotangent goes back to the lists in one piece.
 import operator
 from dataclasses import dataclass
 
-from zygote_lite._specialize.infer.models.lists import settled
+from zygote_lite._specialize.infer.models.lists.items import settled
 from zygote_lite._specialize.rules.contributions import (
     Contribution,
     Each,
