@@ -71,6 +71,7 @@ WRONG_VALUES = {
     "argnums of grad": (lambda: grad(square, 1.5), r"is 1.5, .*: give the position .* \[ZL035\]"),
     "argnums of hessian": (lambda: hessian(square, [None]), r"is \[None\], .* \[ZL035\]"),
     "argnums of hvp": (lambda: hvp(square, True), r"is True, .* \[ZL035\]"),
+    "argnums for arguments": (lambda: grad(square, 2.0), r".* as in `grad\(f\)\(x\)` \[ZL035\]"),
     "in_axes": (lambda: vmap(square, in_axes="a"), r"holds str \('a'\), .*: give .* \[ZL037\]"),
     "out_axes": (lambda: vmap(square, out_axes={"a": 0.5}), r"holds float .* \[ZL037\]"),
 }
@@ -81,6 +82,13 @@ def test_what_is_no_value_of_an_option_is_refused_at_once(name):
     wrong, told = WRONG_VALUES[name]
     with pytest.raises(TypeError, match=f"`{name.partition(' ')[0]}` .*{told}$"):
         wrong()
+
+
+@pytest.mark.parametrize(("verb", "xs"), [(hvp, (1.0, 1.0)), (jit, (1.0,)), (grad, (0, 1.0, 2.0))])
+def test_arguments_that_are_given_too_early_are_told_their_place(verb, xs):
+    given = rf"{verb.__name__} is given {1 + len(xs)} arguments: "
+    with pytest.raises(TypeError, match=rf"{given}.*, `{verb.__name__}\(f\)\(\.\.\.\)` \[ZL035\]$"):
+        verb(square, *xs)
 
 
 def test_a_call_without_an_argument_is_told_of_no_option_that_was_not_written():

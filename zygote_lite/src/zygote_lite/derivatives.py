@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
+from rulescore.faults import counted
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import NOT_BY_NAME, shown_name
 from zygote_lite._tape.notebook import html_of_name
@@ -36,7 +37,9 @@ _MODULE = re.compile(r"(?<=\()[\w.]+:")
 def by_name(maker: Maker) -> Maker:
     """Have what a function makes of another shown, and pickled, by their names."""
 
-    known_options = [*inspect.signature(maker).parameters][1:]
+    parameters = [*inspect.signature(maker).parameters.values()][1:]
+    known_options = [p.name for p in parameters]
+    most = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
 
     @functools.wraps(maker)
     def make(f: Any, /, *more: Any, **options: Any) -> Any:
@@ -47,6 +50,11 @@ def by_name(maker: Maker) -> Maker:
         try:
             refuse_no_function(f, maker.__name__)
             _refuse_no_option(options, known_options, maker.__name__)
+            if len(more) > most:
+                raise Fault.ARGNUMS(
+                    f"{maker.__name__} is given {counted(1 + len(more), 'argument')}: give it the "
+                    f"function, and give what it returns the arguments, `{maker.__name__}(f)(...)`"
+                )
             made = maker(f, *more, **options)
         except BaseException as error:
             __tracebackhide__ = keep_users_frames(error)

@@ -136,7 +136,8 @@ def asked_arguments(argnums: Argnums) -> list[int | str]:
     if any(isinstance(n, bool) or not isinstance(n, int | str | np.integer) for n in asked):
         raise Fault.ARGNUMS(
             f"`argnums` is {argnums!r}, which names no argument: give the position or the name of "
-            "one, or a sequence of them"
+            "one, or a sequence of them; the values of the arguments belong in a second call, as "
+            "in `grad(f)(x)`"
         )
     return asked  # type: ignore[return-value]
 
