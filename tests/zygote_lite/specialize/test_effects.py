@@ -6,13 +6,14 @@ import io
 import logging
 import random
 import sys
+import time
 import warnings
 
 import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
-from zygote_lite import grad, gradient, pullback, testing, value_and_grad
+from zygote_lite import grad, gradient, jvp, pullback, testing, value_and_grad
 
 log = logging.getLogger("test_effects")
 log.propagate = False
@@ -303,6 +304,65 @@ def test_a_draw_around_an_argument_has_its_gradient():
     drawn = f(2.0, np.random.default_rng(0))
     for _ in range(4):
         assert grad(f)(2.0, np.random.default_rng(0)) == drawn / 2.0 + 2.0
+
+
+# -- clocks --------------------------------------------------------------------------------------
+
+
+def timed(x, seen):
+    start = time.perf_counter()
+    for _ in range(3):
+        before = time.perf_counter_ns()
+        x = x * np.sin(x)
+        seen.append(time.perf_counter_ns() - before)
+        seen.append(time.perf_counter() - start)
+    if time.time() < 0.0:
+        x = x * np.nan
+    return np.sum(x)
+
+
+def test_clocks_are_asked_where_they_stand():
+    """No time is that of another place, of another turn, or of when the code was made."""
+
+    def f(x):
+        seen = []
+        y = timed(x, seen)
+        return y + 0.0 * sum(seen), seen
+
+    want = grad(lambda x: timed(x, []))(V)
+    for _ in range(4):
+        before = time.perf_counter()
+        with testing.observed() as answers:
+            slope, seen = grad(f, has_aux=True)(V)
+        after = time.perf_counter()
+        assert_close(slope, want)
+        assert all(type(t) is int and t > 0 for t in seen[::2])
+        assert 0.0 < seen[1] < seen[3] < seen[5] < after - before
+    assert answers[-1].is_transformed
+
+
+def test_times_are_constants_of_their_own_call():
+    def f(x):
+        return x * (time.monotonic() - 0.5 * time.monotonic())
+
+    for _ in range(4):
+        before = time.monotonic()
+        (y, slope), (y1, dy1) = value_and_grad(f)(2.0), jvp(f, (2.0,), (1.0,))
+        assert before / 2 < slope < dy1 < time.monotonic()
+        assert y == 2.0 * slope
+        assert y1 == 2.0 * dy1
+    slope = grad(lambda x: grad(lambda y: y * y * time.monotonic())(x))(1.0)
+    assert 2.0 * before < slope < 2.0 * time.monotonic()
+
+
+def test_a_clock_that_is_replaced_is_no_longer_asked(monkeypatch):
+    def f(x):
+        return x * time.time()
+
+    for _ in range(3):
+        assert grad(f)(2.0) > 1e9
+    monkeypatch.setattr(time, "time", lambda: 3.0)
+    assert grad(f)(2.0) == 3.0
 
 
 def test_a_pullback_has_no_effects_of_its_own(capsys):

@@ -12,8 +12,8 @@ import contextlib
 import copy
 import dataclasses
 import math
+import os
 import re
-import time
 import types
 import warnings
 from collections.abc import Callable
@@ -267,8 +267,8 @@ def has_a_rule_with_a_list(x):
 
 
 @provokes(Unsound.EFFECTS, 2.0)
-def asks_for_the_time(x):
-    return x * x + 0.0 * time.time()
+def asks_the_system(x):
+    return x * x + 0.0 * os.getpid()
 
 
 @provokes(Unsound.RAISES, 2.0, raises=IndexError)

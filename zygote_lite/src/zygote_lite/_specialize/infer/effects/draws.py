@@ -1,4 +1,4 @@
-"""Random draws: of generators that the program makes, and of those that it is given.
+"""Random draws, of generators that the program makes or is given, and clocks.
 
 A generator is an object of the code, and its methods are called in the order of the program. What
 it gives depends on no argument that is differentiated. Draws of a generator from outside are taken
@@ -6,6 +6,7 @@ back where the call goes to the tape.
 """
 
 import copy
+import time
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ _DRAWS = {
     "rayleigh", "sample", "seed", "standard_exponential", "standard_gamma", "standard_normal",
     "standard_t", "triangular", "uniform", "vonmises", "weibull",
 }  # fmt: skip
+_CLOCKS = tuple(
+    getattr(time, f"{name}{unit}")
+    for name in ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+    for unit in ("", "_ns")
+)
 
 
 def is_generator(x: Value) -> bool:
@@ -40,7 +46,9 @@ def is_generator(x: Value) -> bool:
 def random_call(
     builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value | None:
-    """Write a call that makes a generator, or draws from Python's own; `None` for other calls."""
+    """Write what makes a generator, draws from Python's own, or asks a clock; else `None`."""
+    if f in _CLOCKS and not (xs or kws or builder.plain):
+        return _time(builder, f, stem)
     if f in _OF_SEEDS and not builder.plain:
         return _made_generator(builder, f, xs, kws, stem)
     owner, at = getattr(f, "__self__", None), f
@@ -51,6 +59,15 @@ def random_call(
         source = builder.read(owner, expression, "generator", changes=True)
         return drawn(builder, source, f.__name__, xs, kws, stem)
     return None
+
+
+def _time(builder: Builder, f: Any, stem: str) -> Value:
+    """Write a call of a clock, where it stands: each gives another time."""
+    _refuse_where_again(builder)
+    sample = f()
+    op = builder.write(Result(without_lengths(fact_of(sample)), sample, True), f, [], {}, stem)
+    mirror(op, lambda builder, _: [], [])
+    return op.target
 
 
 def _made_generator(
@@ -72,7 +89,9 @@ def _made_generator(
 
 def _refuse_where_again(builder: Builder) -> None:
     if builder.inner or builder.compiled:
-        raise Unsound.EFFECTS("it draws random numbers in a nested gradient, or in compiled code")
+        raise Unsound.EFFECTS(
+            "it draws random numbers, or asks a clock, in a nested gradient or in compiled code"
+        )
 
 
 def generator_from_outside(builder: Builder, x: Any, expression: str, stem: str) -> Value:
