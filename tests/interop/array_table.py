@@ -67,6 +67,10 @@ def outcome(f, make):
             (dx,) = gradient(f, x)
         except (DifferentiationError, RuleError, NotImplementedError):
             return "refused"
+        except TypeError as error:
+            if "[ZL" in str(error):  # it is one of ours
+                return "refused"
+            raise
         of_object = isinstance(dx, Tangent)  # of what holds the array
         np.testing.assert_allclose(
             dx._variable._data if of_object else dense(dx), gradient(f, X)[0], rtol=1e-12

@@ -64,31 +64,31 @@ FUNCTIONS = {
         numpy.datetime_as_string numpy.datetime_data numpy.diag_indices numpy.diag_indices_from
         numpy.digitize numpy.einsum_path numpy.empty numpy.empty_like numpy.equal numpy.eye
         numpy.fix numpy.flatnonzero numpy.floor numpy.format_float_positional
-        numpy.format_float_scientific numpy.gcd numpy.generic.all numpy.generic.any
-        numpy.generic.argmax numpy.generic.argmin numpy.generic.argsort numpy.generic.nonzero
-        numpy.generic.round numpy.generic.searchsorted numpy.generic.tobytes numpy.get_include
-        numpy.get_printoptions numpy.getbufsize numpy.geterr numpy.geterrcall numpy.greater
-        numpy.greater_equal numpy.hamming numpy.hanning numpy.identity numpy.indices numpy.info
-        numpy.invert numpy.is_busday numpy.isclose numpy.iscomplex numpy.iscomplexobj numpy.isdtype
-        numpy.isfinite numpy.isfortran numpy.isin numpy.isinf numpy.isnan numpy.isnat numpy.isneginf
-        numpy.isposinf numpy.isreal numpy.isrealobj numpy.isscalar numpy.issubdtype numpy.iterable
-        numpy.ix_ numpy.lcm numpy.left_shift numpy.less numpy.less_equal numpy.lexsort
-        numpy.lib.array_utils.normalize_axis_index numpy.logical_and numpy.logical_not
+        numpy.format_float_scientific numpy.gcd numpy.generic.__array_namespace__ numpy.generic.all
+        numpy.generic.any numpy.generic.argmax numpy.generic.argmin numpy.generic.argsort
+        numpy.generic.nonzero numpy.generic.round numpy.generic.searchsorted numpy.generic.tobytes
+        numpy.get_include numpy.get_printoptions numpy.getbufsize numpy.geterr numpy.geterrcall
+        numpy.greater numpy.greater_equal numpy.hamming numpy.hanning numpy.identity numpy.indices
+        numpy.info numpy.invert numpy.is_busday numpy.isclose numpy.iscomplex numpy.iscomplexobj
+        numpy.isdtype numpy.isfinite numpy.isfortran numpy.isin numpy.isinf numpy.isnan numpy.isnat
+        numpy.isneginf numpy.isposinf numpy.isreal numpy.isrealobj numpy.isscalar numpy.issubdtype
+        numpy.iterable numpy.ix_ numpy.lcm numpy.left_shift numpy.less numpy.less_equal
+        numpy.lexsort numpy.lib.array_utils.normalize_axis_index numpy.logical_and numpy.logical_not
         numpy.logical_or numpy.logical_xor numpy.mask_indices numpy.may_share_memory
         numpy.min_scalar_type numpy.mintypecode numpy.nanargmax numpy.nanargmin
-        numpy.ndarray.__contains__ numpy.ndarray.__len__ numpy.ndarray.all numpy.ndarray.any
-        numpy.ndarray.argmax numpy.ndarray.argmin numpy.ndarray.argpartition numpy.ndarray.argsort
-        numpy.ndarray.dumps numpy.ndarray.nonzero numpy.ndarray.round numpy.ndarray.searchsorted
-        numpy.ndarray.setflags numpy.ndarray.tobytes numpy.ndim numpy.nonzero numpy.not_equal
-        numpy.ones numpy.ones_like numpy.packbits numpy.promote_types numpy.ravel_multi_index
-        numpy.result_type numpy.right_shift numpy.rint numpy.round numpy.searchsorted
-        numpy.set_printoptions numpy.setbufsize numpy.seterr numpy.seterrcall numpy.shape
-        numpy.shares_memory numpy.show_config numpy.show_runtime numpy.signbit numpy.size
-        numpy.spacing numpy.tri numpy.tril_indices numpy.tril_indices_from numpy.triu_indices
-        numpy.triu_indices_from numpy.trunc numpy.typename numpy.unpackbits numpy.unravel_index
-        numpy.zeros numpy.zeros_like oct operator.and_ operator.contains operator.countOf
-        operator.eq operator.ge operator.gt operator.index operator.indexOf operator.inv
-        operator.invert operator.is_ operator.is_not operator.le operator.length_hint
+        numpy.ndarray.__array_namespace__ numpy.ndarray.__contains__ numpy.ndarray.__len__
+        numpy.ndarray.all numpy.ndarray.any numpy.ndarray.argmax numpy.ndarray.argmin
+        numpy.ndarray.argpartition numpy.ndarray.argsort numpy.ndarray.dumps numpy.ndarray.nonzero
+        numpy.ndarray.round numpy.ndarray.searchsorted numpy.ndarray.setflags numpy.ndarray.tobytes
+        numpy.ndim numpy.nonzero numpy.not_equal numpy.ones numpy.ones_like numpy.packbits
+        numpy.promote_types numpy.ravel_multi_index numpy.result_type numpy.right_shift numpy.rint
+        numpy.round numpy.searchsorted numpy.set_printoptions numpy.setbufsize numpy.seterr
+        numpy.seterrcall numpy.shape numpy.shares_memory numpy.show_config numpy.show_runtime
+        numpy.signbit numpy.size numpy.spacing numpy.tri numpy.tril_indices numpy.tril_indices_from
+        numpy.triu_indices numpy.triu_indices_from numpy.trunc numpy.typename numpy.unpackbits
+        numpy.unravel_index numpy.zeros numpy.zeros_like oct operator.and_ operator.contains
+        operator.countOf operator.eq operator.ge operator.gt operator.index operator.indexOf
+        operator.inv operator.invert operator.is_ operator.is_not operator.le operator.length_hint
         operator.lshift operator.lt operator.ne operator.not_ operator.or_ operator.rshift
         operator.truth operator.xor ord print range repr str type
     """,

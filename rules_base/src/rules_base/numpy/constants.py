@@ -38,6 +38,7 @@ rule.constant(np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, np.fix,
 rule.constant(np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.promote_types)
 rule.constant(np.min_scalar_type, np.common_type, np.mintypecode, np.issubdtype, np.isdtype)
 rule.constant(np.typename, np.shares_memory, np.may_share_memory, np.broadcast_shapes)
+rule.constant(np.ndarray.__array_namespace__, np.generic.__array_namespace__)
 rule.constant(np.lib.array_utils.normalize_axis_index)
 
 rule.constant(np.zeros, np.zeros_like, np.ones, np.ones_like, np.empty, np.empty_like)

@@ -95,6 +95,14 @@ def of_a_shape_among_others(x):
     return np.sum(x * x) * (2.0 if x.shape in ((3,), (3, 4)) else 3.0) * (1 + (shorter < longer))
 
 
+def of_a_namespace(x):
+    """As code for the array API standard asks for its functions, whatever the array is of."""
+    xp = x.__array_namespace__(api_version="2023.12")
+    y = xp.astype(xp.linalg.vecdot(x, x), x.dtype)
+    both = xp.concat([x, xp.permute_dims(x, (0,)) * y])
+    return y.__array_namespace__().sqrt(xp.sum(both**2)) + getattr(xp, "mean")(x)
+
+
 def of_two_shapes(x):
     shapes = {a.shape for a in (x, x[1:])}
     return np.sum(x * x) * len(shapes)
@@ -113,7 +121,7 @@ W = np.array([0.25, 0.75, -2.0, 1.5])
     [
         writes_where_it_may, is_the_array_itself, asks_for_the_size, middle, listed, differences,
         copies, keeps_nothing_yet, of_one_shape, of_an_entry,
-        of_a_shape_among_others,
+        of_a_shape_among_others, of_a_namespace,
     ],
 )  # fmt: skip
 def test_gradients(f):

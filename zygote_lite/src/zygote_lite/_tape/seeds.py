@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore.faults import an, counted
+from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.zeros import filled, has_no_none
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.advice import hint_on_library
@@ -173,7 +174,7 @@ def seed(f: Any, y: Any) -> Any:
     """Return the cotangent one of a real number, of its kind."""
     if type(y) is float or type(y) is int:
         return 1.0
-    if is_real_array(y) and np.ndim(y) == 0:
+    if is_real_array(y) and np.ndim(y) == 0 and kind_of(y) == VALUE:
         if isinstance(y, np.generic):
             return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
         return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)

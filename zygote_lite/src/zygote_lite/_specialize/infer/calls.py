@@ -58,7 +58,7 @@ from zygote_lite._specialize.rules import contributions as _contributions
 from zygote_lite._specialize.typed.abstract_eval import known_result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import is_record
-from zygote_lite._specialize.typed.decisions import decided
+from zygote_lite._specialize.typed.decisions import GIVING_NUMPY, decided
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
@@ -286,7 +286,8 @@ def _builtin(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> V
     if f is warnings.warn and builder.out is not builder.top and not builder.protected:
         builder.demand(abandon)  # the tape warns
         return constant(None)
-    if kws:
+    gives_numpy = any(f is known for known in GIVING_NUMPY)
+    if kws and not (gives_numpy and all(x.is_constant for x in kws.values())):
         return None
     found = special(builder, xs) if special is not None else None
     return found or _operators.identity_of_arrays(builder, f, xs) or decided(f, xs)

@@ -16,6 +16,9 @@ from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.stand_ins import Lookup, RowsOfData, StandIn
 from zygote_lite._specialize.typed.values import Value, constant
 
+GIVING_NUMPY = (np.ndarray.__array_namespace__, np.generic.__array_namespace__)
+"""Methods that return the module NumPy, whichever version of the standard they are asked for."""
+
 
 def decided(f: Any, xs: list[Value]) -> Value | None:
     """Return the result of a call that has the same one in every run; `None` for other calls."""
@@ -106,6 +109,7 @@ _BY_TYPE: dict[Any, Callable[[Value], bool]] = {
         (np.shape, np.size), lambda x: x.has_no_axes or x.is_scalar or x.is_known_by_rule
     ),
     np.result_type: lambda x: x.is_array or _is_of_one_float_type(x),
+    **dict.fromkeys(GIVING_NUMPY, lambda x: x.is_array or _is_of_one_float_type(x)),
     **dict.fromkeys(
         (len, bool, operator.truth, operator.not_),
         lambda x: (
