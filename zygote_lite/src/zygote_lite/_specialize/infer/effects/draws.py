@@ -64,6 +64,7 @@ def random_call(
 def _time(builder: Builder, f: Any, stem: str) -> Value:
     """Write a call of a clock, where it stands: each gives another time."""
     _refuse_where_again(builder)
+    builder.inputs.tells_time = True
     sample = f()
     op = builder.write(Result(without_lengths(fact_of(sample)), sample, True), f, [], {}, stem)
     mirror(op, lambda builder, _: [], [])
