@@ -1,9 +1,20 @@
 """Series and DataFrames of pandas: data in products, and refused, with what helps, elsewhere."""
 
+import re
+
 import numpy as np
 import pytest
 
-from zygote_lite import DifferentiationError, grad
+from zygote_lite import (
+    DifferentiationError,
+    GradientCheckError,
+    NoRuleError,
+    check_gradient,
+    export_adjoint,
+    grad,
+    ravel,
+    stop_gradient,
+)
 
 pd = pytest.importorskip("pandas", reason="pandas is not here: `nox -s interop` installs it")
 X = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
@@ -90,3 +101,105 @@ def test_errors_of_data_say_what_helps(f):
 def test_derivatives_of_products_with_data():
     twice = grad(lambda w: np.sum(grad(lambda v: (v @ S) ** 3)(w)))(W)
     np.testing.assert_allclose(twice, 6 * (W @ S) * S.sum() * S)
+
+
+def stored(kind, x):
+    """Return a table in which a column is stored in one of the ways of pandas."""
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
+    if kind == "item":
+        table["a"] = x
+    elif kind == "loc":
+        table.loc[:, "a"] = x
+    elif kind == "iloc":
+        table.iloc[:, 0] = x
+    elif kind == "insert":
+        table.insert(0, "c", x)
+    else:
+        return table.assign(a=x)
+    return table
+
+
+MADE = {  # a call of pandas, its name in the message, and what to do with `stop_gradient(w)`
+    "Index": (lambda w: pd.Index(w).to_numpy(), "pandas.Index", "make it of"),
+    "array": (lambda w: pd.array(w).to_numpy(), "pandas.array", "call this with"),
+    "to_numeric": (lambda w: pd.to_numeric(w), "pandas.to_numeric", "call this with"),
+    "cut": (lambda w: pd.cut(w, 2, labels=False), "pandas.cut", "call this with"),
+    "qcut": (lambda w: pd.qcut(w, 2, labels=False), "pandas.qcut", "call this with"),
+    "to_datetime": (
+        lambda w: pd.to_datetime(w).year.to_numpy(), "pandas.to_datetime", "call this with",
+    ),
+    "isna": (lambda w: pd.isna(w), "pandas.isna", "call this with"),
+    "unique": (lambda w: pd.unique(w), "pandas.unique", "call this with"),
+    "factorize": (lambda w: pd.factorize(w)[0], "pandas.factorize", "call this with"),
+    "get_dummies": (
+        lambda w: pd.get_dummies(w).to_numpy()[0], "pandas.get_dummies", "call this with",
+    ),
+    "d['a'] =": (lambda w: stored("item", w).a.to_numpy(), "pandas.DataFrame.__setitem__", "store"),
+    "d.loc =": (lambda w: stored("loc", w).a.to_numpy(), "`x[i] = y` of pandas", "store"),
+    "d.iloc =": (lambda w: stored("iloc", w).a.to_numpy(), "`x[i] = y` of pandas", "store"),
+    "insert": (lambda w: stored("insert", w).c.to_numpy(), "pandas.DataFrame.insert", "store"),
+    "assign": (lambda w: stored("assign", w).a.to_numpy(), "pandas.DataFrame.assign", "store"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_pandas_makes_of_active_values_is_told_with_what_helps(name):
+    of, called, instead = MADE[name]
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=r"\[ZL006\]$") as refused:
+            grad(lambda w: np.sum(of(w) * w))(W)
+        said = str(refused.value)
+        assert f": {called} has no rule, and a gradient passes through it: " in said
+        assert f"compute with the array itself, by NumPy; or {instead} `stop_gradient(...)`" in said
+        assert not re.search(r"\._l|core|to_numpy", said)
+    for _ in range(3):  # as told: it counts as constant
+        found = grad(lambda w: np.sum(of(stop_gradient(w)) * w))(W)
+        np.testing.assert_allclose(found, np.asarray(of(W), float))
+
+
+LIMIT = 1.5
+TEXTS = {
+    "eval": lambda w: stored("item", W).eval("a * @w").sum(),
+    "eval of a constant": lambda w: stored("item", W).eval("a * @LIMIT").sum() * w[0],
+    "query": lambda w: stored("item", W).query("b > @LIMIT").b.sum() * w[0],
+    "query by name": lambda w: stored("item", W).query(expr="b > @LIMIT").b.sum() * w[0],
+    "pd.eval": lambda w: pd.eval("w * 2").sum(),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_with_variables_of_the_caller_is_refused(name):
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match=r"names variables of its caller.*\[ZL014\]"):
+            grad(TEXTS[name])(W)
+
+
+def test_what_a_text_with_variables_is_replaced_by():
+    table = stored("item", W)
+    one = grad(lambda w: np.sum(table["a"].to_numpy() * w))(W)
+    np.testing.assert_allclose(one, W)
+    two = grad(lambda w: table[table["b"] > LIMIT].b.sum() * w[0])(W)
+    np.testing.assert_allclose(two, [15.0, 0.0, 0.0])
+    three = grad(lambda w: table.query("a > 0.35").b.sum() * w[0])(W)  # no variable
+    np.testing.assert_allclose(three, [11.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("x", [S, TABLE], ids=["series", "table"])
+def test_other_verbs_tell_of_pandas_too(x):
+    with pytest.raises(GradientCheckError, match=TO_NUMPY):
+        check_gradient(lambda s: np.sum(s**2), x)
+    with pytest.raises(DifferentiationError, match=rf"as a module of its own: data {TO_NUMPY}"):
+        export_adjoint(lambda s: np.sum(s**2), x)
+    for tree in (x, {"a": x, "b": 2.0}, [[x]]):
+        with pytest.raises(NoRuleError, match=TO_NUMPY):
+            ravel(tree)
+    v, _ = ravel({"a": x, "b": 2.0}, frozen=["a"])
+    assert v.tolist() == [2.0]
+    check_gradient(lambda s: np.sum(s**2), x.to_numpy())
+    assert ravel(x.to_numpy())[0].size == x.size
+
+
+def test_counts_and_texts_of_pandas_are_no_part_of_a_vector():
+    v, back = ravel({"w": 2.0, "counts": pd.Series([1, 2]), "names": pd.Series(["a", "b"])})
+    assert v.tolist() == [2.0]
+    assert back(np.array([3.0]))["counts"].tolist() == [1, 2]

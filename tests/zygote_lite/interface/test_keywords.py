@@ -1,10 +1,13 @@
 """Arguments that are given by name are answered by transformed code, whatever their kind."""
 
+import functools
+
+import numba
 import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
-from zygote_lite import checkpoint, code_adjoint, explain, grad, testing, value_and_grad, vmap
+from zygote_lite import checkpoint, code_adjoint, explain, grad, jit, testing, value_and_grad, vmap
 
 X = np.array([0.1, -0.2, 0.3])
 
@@ -172,3 +175,91 @@ def test_a_number_by_name_beside_a_batch_goes_into_a_lambda():
     with pytest.raises(ValueError, match="a batch is an array with an axis"):
         vmap(scaled, in_axes={"s": None})(X, s=1.5)
     assert_close(vmap(lambda x: scaled(x, s=1.5))(X), X * 1.5)
+
+
+class Scale:
+    """It has parameters with the name by which NumPy's functions take where they write."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, x, y=1.0, out=2.0):
+        return self.k * x * y * out
+
+    def method(self, x, y=1.0, out=2.0):
+        return self.k * x * y * out
+
+    @classmethod
+    def of_class(cls, x, y=1.0, out=2.0):
+        return x * y * out
+
+
+def scaled(x, y=1.0, out=2.0):
+    return x * y * out
+
+
+OUT = np.array([5.0, 7.0, 11.0])
+SCALE = Scale(3.0)
+WITH_OUT = {
+    "function": (scaled, 1.0),
+    "object": (SCALE, 3.0),
+    "method": (SCALE.method, 3.0),
+    "class method": (Scale.of_class, 1.0),
+    "partial": (functools.partial(scaled, y=4.0), 4.0),
+    "checkpoint": (checkpoint(scaled), 1.0),
+    "checkpointed method": (checkpoint(SCALE.method), 3.0),
+    "vectorize": (np.vectorize(scaled), 1.0),
+    "jit": (jit(scaled), 1.0),
+    "Numba's": (numba.njit(lambda x, y=1.0, out=2.0: x * y * out), 1.0),
+    "vmap": (vmap(scaled), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", WITH_OUT)
+def test_an_argument_named_out_is_the_users_own(name):
+    f, k = WITH_OUT[name]
+    calls = [lambda x, out: np.sum(f(x, out=out) * x)]
+    if name not in ("partial", "vmap"):
+        calls.append(lambda x, out: np.sum(f(x, np.ones(3), out) * x))
+    for loss in calls:
+        given = OUT.copy()
+        for _ in range(4):
+            value, (dx, dout) = value_and_grad(loss, (0, 1))(X, given)
+            np.testing.assert_allclose(value, np.sum(k * OUT * X**2))
+            np.testing.assert_allclose(dx, 2 * k * OUT * X)
+            np.testing.assert_allclose(dout, k * X**2)
+            assert given.tolist() == OUT.tolist()  # nothing is written there
+
+
+@pytest.mark.parametrize("name", ["object", "method", "partial", "checkpoint", "Numba's"])
+def test_an_argument_named_out_may_be_a_number(name):
+    f, k = WITH_OUT[name]
+    for _ in range(4):
+        dx, dout = grad(lambda x, out: np.sum(f(x, out=out)), (0, 1))(X, 3.0)
+        np.testing.assert_allclose(dx, np.full(3, 3.0 * k))
+        np.testing.assert_allclose(dout, k * np.sum(X))
+
+
+def test_an_argument_named_out_of_a_cached_function():
+    cached = functools.lru_cache(scaled)
+    assert grad(lambda x: cached(0.5, out=7.0) * x)(2.0) == 3.5
+
+
+WRITERS = {
+    "ufunc": np.multiply,
+    "partial of a ufunc": functools.partial(np.multiply),
+    "Numba's ufunc": numba.vectorize(lambda a, b: a * b),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_out_of_a_ufunc_is_written(name):
+    f = WRITERS[name]
+
+    def loss(x):
+        made = np.zeros(3)
+        f(x, x, out=made)
+        return np.sum(made)
+
+    for _ in range(4):
+        np.testing.assert_allclose(grad(loss)(X), 2 * X)

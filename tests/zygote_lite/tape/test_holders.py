@@ -1,5 +1,6 @@
 """What is told where a holder of numbers is met, and that it is right when followed."""
 
+import ctypes
 import decimal
 import fractions
 import re
@@ -64,6 +65,35 @@ def test_a_holder_that_is_made_has_another_in_its_place(name):
     np.testing.assert_allclose(f(x), followed(x))
     for _ in range(3):
         np.testing.assert_allclose(grad(followed)(x), differences(f, x), rtol=1e-6)
+
+
+CALLED = {  # what the user calls, by the name that the user knows
+    "numpy.ma.MaskedArray": lambda x: np.ma.masked_array(x).sum(),
+    "numpy.ma.array": lambda x: np.ma.array(x).sum(),
+    "numpy.ma.masked_where": lambda x: np.ma.masked_where(x > 2.0, x).sum(),
+    "numpy.ma.masked_invalid": lambda x: np.ma.masked_invalid(x).sum(),
+    "numpy.ma.masked_greater": lambda x: np.ma.masked_greater(x, 2.0).sum(),
+    "numpy.ma.sum": lambda x: np.ma.sum(x),
+    "numpy.ma.average": lambda x: np.ma.average(x),
+    "numpy.matrix": lambda x: np.matrix(x).sum(),
+    "numpy.asmatrix": lambda x: np.asmatrix(x).sum(),
+    "numpy.bmat": lambda x: np.bmat([[x]]).sum(),
+    "fractions.Fraction": lambda x: float(fractions.Fraction(x[0])),
+    "decimal.Decimal of (float64)": lambda x: float(decimal.Decimal(x[0])),
+    "(ctypes.c_double * 3) of (float64, float64, float64)": lambda x: (ctypes.c_double * 3)(*x)[0],
+}
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize("name", CALLED)
+def test_what_is_called_is_told_first(name):
+    f = CALLED[name]
+    line = f.__code__.co_firstlineno
+    for _ in range(3):
+        with pytest.raises(NoRuleError) as refused:
+            grad(f)(X)
+        assert str(refused.value).startswith(f"{__file__}:{line}: {name} has no rule")
+        assert "zygote_lite" not in str(refused.value).removeprefix(__file__)
 
 
 GIVEN = {

@@ -35,6 +35,7 @@ from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
+from zygote_lite._tape.holders import advice_on
 from zygote_lite._tape.seeds import Argnums, argument_numbers, seed
 from zygote_lite._tape.validate import refuse_no_function
 from zygote_lite.errors import Fault
@@ -128,10 +129,10 @@ class _Check:
     def run(self) -> None:
         """Check everything."""
         if not self.leaves:
-            raise self.error(
-                "nothing could be checked: no argument holds a real or complex number: pass "
-                "one that does"
-            )
+            asked = [self.xs[number] for number in self.numbers]
+            advice = next(filter(None, map(advice_on, asked)), None)
+            none = "no argument holds a real or complex number: pass one that does"
+            raise self.error(f"nothing could be checked: {advice or none}")
         given = self.copies()
         value = quietly(self.f, *given)
         seed(self.f, value)  # raises where it is no real number

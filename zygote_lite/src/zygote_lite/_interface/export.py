@@ -30,10 +30,15 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import UNSET, Unset, are_distinct, are_numbers
 from zygote_lite._specialize.typed.structures import parts_of
 from zygote_lite._specialize.typed.values import Value
+from zygote_lite._tape.holders import advice_on
 from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
 from zygote_lite._tape.validate import refuse_no_function
 from zygote_lite.errors import Fault
 
+_IN_OTHER_WORDS = (
+    "Write that part in other words, or give it to the function as an argument; "
+    "value_and_grad differentiates it as it is"
+)
 _MOST_WRITTEN_OUT = 1000  # entries of an array that is written out
 
 
@@ -67,10 +72,10 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
         made = specialize(f, xs, active, optional=False)
         return _module(f, made, active, single)
     except NotSpecializable as reason:
+        advice = next(filter(None, map(advice_on, xs)), None)
         raise Fault.EXPORT(
-            f"{place_of(f)}: {f.__qualname__} cannot be written as a module of its own: {reason}. "
-            "Write that part in other words, or give it to the function as an argument; "
-            "value_and_grad differentiates it as it is"
+            f"{place_of(f)}: {f.__qualname__} cannot be written as a module of its own: "
+            + (advice or f"{reason}. {_IN_OTHER_WORDS}")
         ) from None
 
 

@@ -6,14 +6,14 @@ fields. So a tree and its gradient are taken together, by the keys and names tha
 
 import copy
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, MappingView
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from rulescore import Array, RuleSet, Tangent
-from rulescore.faults import counted
+from rulescore.faults import an, counted
 from zygote_lite._cotangents.kinds import (
     DICT,
     LIST,
@@ -21,11 +21,14 @@ from zygote_lite._cotangents.kinds import (
     TUPLE,
     cotangent_like,
     entries_of,
+    is_known_by_rule,
+    is_of_pandas,
     kind_of,
     tuple_like,
 )
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.places import where
+from zygote_lite._tape.holders import advice_on, may_hold_floats
 from zygote_lite._tape.notebook import html_of_name
 from zygote_lite._tape.validate import describe, is_real_array, refuse_no_function
 from zygote_lite.errors import Fault
@@ -150,7 +153,7 @@ def is_float(x: Any) -> bool:
 
 
 def _has_entries(x: Any) -> bool:
-    if isinstance(x, functools.partial | BaseException | Number):
+    if isinstance(x, functools.partial | BaseException | Number) or is_of_pandas(type(x)):
         return False
     return type(x) is Tangent or kind_of(x) in (TUPLE, LIST, DICT, OBJECT)
 
@@ -208,10 +211,24 @@ def ravel(tree: Any, *, frozen: Collection[str] = ()) -> tuple[Any, "Unravel"]:
 
     `back(v)` returns a tree like this one with the numbers of `v`. `back.flat(d)` returns the
     vector of a tree of the same structure, or of its gradient. Both can be differentiated. Raises
-    `TypeError` for complex numbers.
+    `TypeError` for complex numbers, and where numbers would be left out: a `Series` of pandas, a
+    masked array, a sparse matrix.
     """
     back = Unravel(tree, frozen)
     return back.flat(tree), back
+
+
+def _is_lost(x: Any) -> bool:
+    """Return whether a value that is no leaf holds floating-point numbers."""
+    if isinstance(x, set | frozenset):
+        return any(isinstance(v, float | complex) for v in x)
+    if type(x) is np.ndarray:
+        is_lost = x.dtype.kind == "O" and any(isinstance(v, float | complex) for v in x.flat)
+        return is_lost or x.dtype.kind == "V"
+    if isinstance(x, Iterator | MappingView):
+        return False
+    is_whole = is_known_by_rule(type(x)) and hasattr(x, "shape")  # a sparse matrix
+    return (is_whole or advice_on(x) is not None) and may_hold_floats(x)
 
 
 class Unravel:
@@ -256,7 +273,20 @@ class Unravel:
 
     def _leaves(self, tree: Any) -> list[Any]:
         leaves: list[Any] = []
-        TreeWalk(leaves.append, is_float, self.frozen, cotangent=True).new(tree, ())
+
+        def is_leaf(x: Any) -> bool:
+            if is_float(x):
+                return True
+            if _is_lost(x) or (x is tree and advice_on(x) is not None):
+                advice = advice_on(x) or "give them as a list, or as an array of floats"
+                or_freeze = "" if x is tree else ", or leave it out by `frozen`"
+                raise Fault.HOLDER(
+                    f"{where()}: the numbers of {an(type(x).__name__)} are no part of a vector: "
+                    f"{advice.partition(' or leave it')[0].rstrip(',')}{or_freeze}"
+                )
+            return False
+
+        TreeWalk(leaves.append, is_leaf, self.frozen, cotangent=True).new(tree, ())
         return leaves
 
     def _made(self, v: Any, cotangent: bool) -> Any:

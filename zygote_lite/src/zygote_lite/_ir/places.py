@@ -1,5 +1,6 @@
 """Names of functions, and their files and lines, for messages to the user."""
 
+import ctypes
 import functools
 import inspect
 import os
@@ -41,6 +42,12 @@ def name_of(f: Any) -> str:
         module = _public_of(str(rulescore.home_of(f) or module), str(name))
     if isinstance(f, np.ufunc) and module is None:
         return f"the ufunc {name}"  # of a library that it does not tell
+    if isinstance(f, type(ctypes.Array)) and hasattr(f, "_length_"):
+        return f"({name_of(f._type_)} * {f._length_})"  # `ctypes.c_double * 3`
+    if isinstance(module, str) and module.startswith("numpy."):
+        # `numpy.ma.masked_where` is written in `numpy.ma.core`
+        head, own = name.partition(".")[0], _head_of(f, module)
+        module = next((m for m in modules_above(module) if _is_in(m, head, own)), module)
     module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
     return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
 
@@ -75,7 +82,7 @@ _HERE = tuple(
 )
 
 
-ENGINE = _HERE[0]
+ENGINE, _OF_NUMPY = _HERE[0], _HERE[1]
 _FROZEN = "<frozen "
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
@@ -151,7 +158,7 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
     Arguments:
         frames: those of the running code, the innermost first; by default those of this call.
     """
-    names, called, entered = [], None, None
+    names, called, entered, is_inside = [], None, None, False
     for frame in _frames() if frames is None else frames:
         path = frame.f_code.co_filename
         if path.startswith(ENGINE):
@@ -159,13 +166,18 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
         elif is_installed(path) and not _is_ours(frame):
             names.append(_public_name(frame))
             entered = frame
-        elif not _is_ours(frame) and not is_library(path):
+        elif is_library(path):
+            is_inside = is_inside or not _is_ours(frame) or path.startswith(_OF_NUMPY)
+        elif not _is_ours(frame):
             break
     else:
         return None
     place = f"{path}:{frame.f_lineno}"
     f, xs = (None, ()) if called is None else map(called.f_locals.get, ("f", "xs"))
     written = call_as_written(f, xs if isinstance(xs, tuple) else ())
+    is_of_python = is_inside and hasattr(f, "__name__")  # `Fraction(x)`, or `np.interp(x, y, z)`
+    if not names and written is None and is_of_python:
+        written = name_of(f), str(getattr(f, "__module__", ""))
     if not names:
         return None if written is None or written[1] == "operator" else (place, *written)
     known = [(module, name) for is_public, module, name in names if is_public]
@@ -178,7 +190,9 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
         if held is not None:
             return place, held, module
     is_named = not isinstance(f, _DEFINED_BY_NAME) and isinstance(getattr(f, "__name__", None), str)
-    return place, name_of(f) if is_named else f"{module}.{name}", module  # a compiler's, say
+    if is_named:  # a compiler's, say
+        return place, name_of(f), module
+    return place, name if name.startswith("`") else f"{module}.{name}", module
 
 
 def _name_by_user(frame: Any, entered: Any) -> str | None:
@@ -257,16 +271,29 @@ def _public_name(frame: Any) -> tuple[bool, str, str]:
     owner, dot, method = name.partition(".")
     kind = type(own).__name__
     if names.get(kind) is type(own) and owner not in names:  # a method that it inherits
-        return True, public, f"{kind}{dot}{method}".removesuffix(".__init__")
+        return True, public, _without_making(f"{kind}{dot}{method}")
     stem = owner.removesuffix("_frozen")  # SciPy's distributions with their parameters
     if stem != owner and callable(names.get(stem)):
         return True, public, f"{stem}(...){dot}{method}"
     head = getattr(sys.modules.get(module), owner, None)
+    if method in _ITEMS and owner.startswith("_"):  # `table.loc[...] = y`
+        package = module.partition(".")[0]
+        return True, package, f"{_ITEMS[method]} of {package}"
     for above in modules_above(module):  # `pandas.DataFrame` is written in `pandas.core.frame`
         if "._" not in above and _is_in(above, owner, head):
-            return True, above, name.removesuffix(".__init__")
+            return True, above, _without_making(name)
+        if own is not None and _is_in(above, kind, type(own)):  # a method that it inherits
+            return True, above, _without_making(f"{kind}{dot}{method}")
     is_public = getattr(names.get(owner), "__module__", None) == module
-    return is_public, public if is_public else module, name.removesuffix(".__init__")
+    return is_public, public if is_public else module, _without_making(name)
+
+
+_ITEMS = {"__getitem__": "`x[i]`", "__setitem__": "`x[i] = y`"}
+
+
+def _without_making(name: str) -> str:
+    """Return the name of a class for that of the method that makes its instances."""
+    return name.removesuffix(".__init__").removesuffix(".__new__")
 
 
 def modules_above(module: str) -> list[str]:

@@ -106,20 +106,38 @@ def host_of(module: str) -> str | None:
     return _HOSTS.get(module.partition(".")[0])
 
 
-def hint_on_made(name: str) -> str | None:
+def hint_on_made(name: str, home: str, xs: Any) -> str | None:
     """Return what helps where data of another library are made of what is differentiated.
 
     Arguments:
         name: the full name of what is called, such as `pandas.Series`.
+        home: the module that it is of.
+        xs: what it is called with.
     """
-    module, _, kind = name.partition(".")
+    module, kind = home.partition(".")[0], name.partition(".")[2]
+    if module not in _LIBRARIES_OF_TABLES:
+        return None
     own = getattr(sys.modules.get(module), kind, None)
-    if module not in _LIBRARIES_OF_TABLES or not isinstance(own, type):
+    if isinstance(own, type):
+        made, instead = f"{an(kind)} of {module}", "make it of"
+    elif name.endswith(_STORING):
+        made, instead = f"what a table of {module} holds", "store"
+    elif not any(_is_of(module, x) for x in xs):
+        made, instead = f"what {module} makes of an array", "call this with"
+    else:
         return None
     return (
-        f"{an(kind)} of {module} carries no gradient: compute with the array itself, by NumPy; or "
-        "make it of `stop_gradient(...)`, which says that what is computed from it carries none"
+        f"{made} carries no gradient: compute with the array itself, by NumPy; or {instead} "
+        "`stop_gradient(...)`, which says that what is computed from it carries none"
     )
+
+
+_STORING = (".__setitem__", ".assign", ".insert", "`x[i] = y` of pandas")
+
+
+def _is_of(library: str, x: Any) -> bool:
+    """Return whether an object is an instance of a class of a library."""
+    return not isinstance(x, type) and type(x).__module__.partition(".")[0] == library
 
 
 def declaring(call: GivenCall | None, lead: str = OR_DECLARE) -> str:

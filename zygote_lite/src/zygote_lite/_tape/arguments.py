@@ -1,6 +1,7 @@
 """Arguments: which parameter of a function each operand of a call is for."""
 
 import ast
+import functools
 import inspect
 import re
 import types
@@ -80,6 +81,19 @@ def out_position(f: Any, count: int) -> int | None:
     defaults = _positional(f)
     at = list(defaults).index("out") if "out" in defaults else count
     return at if at < count and defaults["out"] is not inspect.Parameter.empty else None
+
+
+def is_called_in_python(f: Any) -> bool:
+    """Return whether what a callable does with a keyword is said by a function in Python.
+
+    `out` is then a name like any other, and not where a function of NumPy writes to.
+    """
+    if isinstance(member_of(type(f), "__call__"), types.FunctionType):
+        return not hasattr(type(f), "nout")  # a ufunc that `numba.vectorize` made
+    return isinstance(f, _BOUND_TO_PYTHON) or type(f).__name__ == "CPUDispatcher"  # of Numba
+
+
+_BOUND_TO_PYTHON = (types.MethodType, functools.partial, functools._lru_cache_wrapper)
 
 
 def takes_out(f: Any) -> bool:

@@ -4,6 +4,8 @@ import array
 import decimal
 import fractions
 import io
+import sys
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_foreign, is_of_pandas
+from zygote_lite._ir.intrinsics import invoke
 from zygote_lite._ir.places import called_by_user, where
 from zygote_lite._tape.advice import call_by_user, hint_on_library
 from zygote_lite._tape.near_misses import type_meant
@@ -47,6 +50,25 @@ def instead_of(x: Any) -> str | None:
     return None if found is None else found[0]
 
 
+def advice_on(x: Any) -> str | None:
+    """Return why a value of numbers carries no gradient, and what to pass for it, if it is one."""
+    instead = instead_of(x)
+    if instead is not None:
+        return f"{an(type(x).__name__)} carries no gradient: pass {instead}"
+    if not hasattr(type(x), "shape") or isinstance(x, np.ndarray | np.generic):
+        return None
+    return hint_on_library([x], None)
+
+
+def may_hold_floats(x: Any) -> bool:
+    """Return whether what `advice_on` tells of may hold floating-point numbers."""
+    kinds = getattr(x, "dtypes", getattr(x, "dtype", None))  # of a table: one for each column
+    return kinds is None or any(
+        getattr(t, "kind", None) in ("f", "c", "V") or "float" in str(t).lower()
+        for t in (kinds if np.iterable(kinds) else [kinds])
+    )
+
+
 def _instead(x: Any) -> tuple[str, str] | None:
     if type(x) in _NAMED_BY_TYPE or isinstance(x, np.flatiter | io.IOBase):
         return None
@@ -69,13 +91,15 @@ def with_holder(told: str, f: Any, xs: Any) -> Exception | None:
         told: what is called, and of what types.
         f, xs: the function, and all arguments.
     """
-    inner = call_by_user()
+    inner, outside = call_by_user(), called_by_user()
+    place = outside[0] if outside else where()
+    told = outside[1] if outside else told
     given = () if inner is None else (*inner[1], *inner[2].values())
     before = [*xs, *(x for x in given if isinstance(x, np.ndarray))]
     held = next((x for x in before if not isinstance(x, type) and instead_of(x)), None)
     if held is not None and not isinstance(held, array.array):
         return Fault.HOLDER(
-            f"{where()}: {told} has no rule, and a gradient passes through it: "
+            f"{place}: {told} has no rule, and a gradient passes through it: "
             f"{an(type_meant(held).__name__)} carries no gradient; pass {instead_of(held)}"
         )
     made = next((x for x in (*xs, f, *given[:1]) if isinstance(x, type) and _instead(x)), None)
@@ -83,7 +107,7 @@ def with_holder(told: str, f: Any, xs: Any) -> Exception | None:
     if made is None or instead is None:
         return None
     return Fault.HOLDER(
-        f"{where()}: {told} has no rule, and a gradient passes through it: {an(made.__name__)} "
+        f"{place}: {told} has no rule, and a gradient passes through it: {an(made.__name__)} "
         f"that is made of what is differentiated carries no gradient; {instead[1]}"
     )
 
@@ -142,6 +166,26 @@ def refuse_plain_numbers(xs: Any) -> None:
             )
 
 
+def refuse_names_of_caller(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
+    """Refuse a text for pandas with variables of its caller: it looks for them in our frames."""
+    texts: Any = (*xs, *kws.values())
+    if f is invoke:
+        owner, name, *texts = (*xs, kws.get("expr"))
+    elif type(f) is types.MethodType:
+        owner, name = f.__self__, f.__func__.__name__
+    else:
+        owner, name = sys.modules.get(str(f.__module__).partition(".")[0]), f.__name__
+    if name not in ("eval", "query") or "local_dict" in kws:
+        return
+    with_variables = any(isinstance(x, str) and "@" in x for x in texts)
+    if owner is sys.modules.get("pandas", f) or (with_variables and is_of_pandas(type(owner))):
+        raise Fault.FRAMES(
+            f"{where()}: a text that pandas computes names variables of its caller, and what they "
+            'hold cannot be followed: compute with arrays, as in `table["a"].to_numpy() * w`, and '
+            'choose rows by `table[table["a"] > limit]`'
+        )
+
+
 _WITH_OWN_ARITHMETIC = (np.ma.MaskedArray, np.matrix, fractions.Fraction)
 
 
@@ -154,5 +198,4 @@ def computes_in_c(x: Any) -> bool:
         return True
     if not is_of_pandas(type(x)):
         return False
-    kinds = x.dtypes  # of a table: one for each column
-    return any(t.kind in "fc" for t in (kinds if np.iterable(kinds) else [kinds]))
+    return may_hold_floats(x)

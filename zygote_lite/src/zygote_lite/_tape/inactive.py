@@ -50,6 +50,7 @@ from zygote_lite._ir.intrinsics import (
 from zygote_lite._ir.traits import BY_ID
 from zygote_lite._tape.functions import RecordedFunctions
 from zygote_lite._tape.generators import Generated, only_the_engine_holds
+from zygote_lite._tape.holders import refuse_names_of_caller
 from zygote_lite._tape.overwriting import may_overwrite
 from zygote_lite._tape.refusal import hook_refusal, refuse_frame
 from zygote_lite.caches import classes_may_have_changed
@@ -139,6 +140,8 @@ class InactiveCalls(RecordedFunctions):
         generated = self.generator_of(f, xs, kws)
         if generated is not None:
             return generated
+        if f is invoke or type(f) in (types.FunctionType, types.MethodType):
+            refuse_names_of_caller(f, xs, kws)
         if type(f) is types.FunctionType:
             refuse_locals(f)
             if state.written_files is not None and may_read_descriptors(f):

@@ -148,7 +148,7 @@ def refusal(
     of_type = type(f).__module__  # a function that `jax.jit` made is of JAX
     home = of_type if of_type.startswith("jax") else home_of(f) or of_type
     host = host_of(module) or host_of(home)
-    hint = hint_on_made(name) or hint_on_library(of_call, None)
+    hint = hint_on_made(name, module or home, of_call) or hint_on_library(of_call, None)
     if hint is not None and (host is None or hint == OF_TRACER):  # a host calls its own functions
         return Fault.HOLDER(
             f"{place}: {name} has no rule, and a gradient passes through it: {hint}"

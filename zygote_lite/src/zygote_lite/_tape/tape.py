@@ -46,7 +46,7 @@ from zygote_lite._cotangents.registry import (
     no_pullback,
 )
 from zygote_lite._cotangents.run import state
-from zygote_lite._tape.arguments import with_named_out
+from zygote_lite._tape.arguments import is_called_in_python, with_named_out
 from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated, class_of_iterator
 from zygote_lite._tape.holders import computes_in_c, refuse_plain_numbers, refused_holder
@@ -185,7 +185,8 @@ class Tape(Iteration):
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced | None:
         """Resolve a call by the other calls that it stands for, if it does."""
-        if not isinstance(f, types.FunctionType | type):
+        is_asked = kws or len(xs) > 2 or isinstance(f, np.ufunc)
+        if is_asked and not isinstance(f, types.FunctionType | type) and not is_called_in_python(f):
             nodes, xs, kws = with_named_out(nodes, f, xs, kws)
             for name, option in BY_OPTION.items():
                 if kws.get(name) is not None:
