@@ -8,7 +8,8 @@ from scipy import integrate as si
 from scipy import optimize as so
 from scipy.linalg import expm
 
-from rules_scipy.shared.steps import explicit, stages
+from rules_scipy.integrate import initial_values
+from rules_scipy.shared.steps import again, choosing, explicit, stages
 from rules_scipy.shared.steps.choosing import long_steps
 from tests.rules_scipy.tiers import compare
 from zygote_lite import NoRuleError, grad, gradient, hessian, jvp
@@ -336,6 +337,29 @@ TAKES_COLUMNS = {
     "a number": (lambda t, y, p: np.array([y[1], -p * math.sin(y[0])]), False),
     "a branch": (lambda t, y, p: -p * y if t > 1 else np.sin(y), False),
 }
+
+
+@pytest.mark.parametrize("kind", [np.array, list])
+@pytest.mark.parametrize("count", [5, 200])
+def test_odeint_solves_once_more_and_calls_the_right_hand_side_once_for_all_steps(
+    count, kind, monkeypatch
+):
+    hunted = lambda y, t, p: kind([y[0] * (p[0] - p[1] * y[1]), y[1] * (p[2] * y[0] - 1.5)])
+    t, p = np.linspace(0.0, 12.0, count), np.array([1.0, 0.1, 0.08])
+    total = lambda p: np.sum(si.odeint(hunted, [10.0, 5.0], t, (p,))[1:, 0])
+    solve, rate_at, seen = again.Solving.__call__, choosing.rate_at, []
+    with monkeypatch.context() as patched:
+        patched.setattr(again.Solving, "__call__", lambda *xs: seen.append(1) or solve(*xs))
+        patched.setattr(choosing, "rate_at", lambda *xs: seen.append(xs[1]) or rate_at(*xs))
+        found = gradient(total, p)[0]
+        (columns,) = [x for x in seen if x != 1]
+        assert columns is not None
+        assert seen.count(1) == 1
+    monkeypatch.setattr(initial_values, "are_columns", lambda *_: False)
+    np.testing.assert_allclose(gradient(total, p)[0], found, rtol=1e-11)
+    h = 1e-4
+    expected = [(total(p + e) - total(p - e)) / (2 * h) for e in h * np.eye(3)]
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.7])

@@ -19,6 +19,7 @@ from rules_scipy.shared.steps.again import (
     MANY,
     Solving,
     along_again,
+    are_columns,
     interpolated,
     is_whole,
     noting_calls,
@@ -134,9 +135,10 @@ def _(ad, given):
         )
         same = {name: given[name] for name in OPTIONS if given[name] is not None}
         solving = solving_again(si.LSODA, f, read, args, first, (t[0], t[-1]), {}, same)
-        noted = steps_of(noted, first, solving.sign)
-        rates = rates_of(ad, f, args, read)
-        steps = along_again(rates, solving, noted, first, rtol, atol, t)
+        times, values, found = steps_of(noted, first, solving.sign)
+        rates = rates_of(ad, f, args, read, not found or isinstance(found[0], np.ndarray))
+        columns = rates[2] if are_columns(rates[2], times, values, found) else None
+        steps = along_again(rates, solving, (times, values), first, rtol, atol, t, columns)
 
     def pullback(dy):
         (dvalues,) = entries_of(dy, si.odeint, bool(given["full_output"]), (0,))

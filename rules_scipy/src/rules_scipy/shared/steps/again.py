@@ -12,10 +12,10 @@ import numpy as np
 from scipy import integrate as si
 
 from rules_scipy.shared.steps.choosing import SURE, long_steps
-from rules_scipy.shared.steps.stages import FEW
+from rules_scipy.shared.steps.stages import FEW, is_same
 
 FINER = 0.1  # a tolerance, by the one before
-CLOSE = 0.3  # how exact steps are, by the tolerance
+CLOSE = 0.1  # how exact steps are, by the tolerance
 LOST = 0.03  # of a rate of change: derivatives that lose more of it are not sure
 FAR = 1e-2  # by the largest value: two solutions that differ by more are not the same
 LOOSE = 20.0  # tolerances by which two solutions may differ
@@ -30,7 +30,7 @@ class FarError(Exception):
     """Tell that a solution is not as exact as it has to be."""
 
 
-def along_again(rate, solve, noted, first, rtol, atol, asked=None):
+def along_again(rate, solve, noted, first, rtol, atol, asked=None, columns=None):
     """Return what pulls back along a solution, which is solved once more, more exactly.
 
     Arguments:
@@ -40,6 +40,7 @@ def along_again(rate, solve, noted, first, rtol, atol, asked=None):
         first: the first value.
         rtol, atol: the tolerances of the solution.
         asked: times at which it is asked for, if they are known.
+        columns: the right-hand side at many times, of values in columns; `None` if it takes none.
     """
     sign, ends, kind = solve.sign, solve.ends, first.dtype
     if np.iscomplexobj(first):
@@ -57,15 +58,15 @@ def along_again(rate, solve, noted, first, rtol, atol, asked=None):
             raise unknown(solve.name)
 
         def at(asked_for):
-            every = np.unique(sign * np.concatenate([asked_for, times])) * sign
-            found = solve(every, *finer)
-            known = found[np.searchsorted(sign * every, sign * times)]
+            found = solve(asked_for, *finer)
+            known = found[np.searchsorted(sign * asked_for, sign * times)]
             if np.any(far(known, values, may_be_off, atol)):
                 raise FarError
-            return found[np.searchsorted(sign * every, sign * asked_for)]
+            return found
 
         try:
-            along = long_steps(solve.f, rate, knots, first, at, CLOSE * rtol, CLOSE * atol, asked)
+            along = long_steps(solve.f, rate, knots, first, at, CLOSE * rtol, CLOSE * atol, asked,
+                               columns)  # fmt: skip
         except FarError:
             is_loose = True
         else:
@@ -109,15 +110,15 @@ def carries_its_rate(along, f, first, rtol, atol):
     allowed = LOST * size
     ahead = allowed[1:] + np.einsum("mab,mb->ma", np.abs(moved[1:]), noise[:-1])
     is_lost = np.abs(lost) > allowed + noise
-    any_lost, sum_lost = np.any(is_lost, axis=1), np.zeros(v.shape[1])
-    for i in range(len(moved)):
-        sum_lost = moved[i] @ sum_lost
-        if i and np.any(np.abs(sum_lost) > ahead[i - 1]):
-            return False
-        sum_lost = sum_lost + lost[i]
-        if any_lost[i] and jumps(f, t[i : i + 2], x[i], along.by_time[i], lost[i], is_lost[i]):
+    any_lost, sum_lost, sums = np.any(is_lost, axis=1).tolist(), np.zeros(v.shape[1]), []
+    for i, (matrix, row) in enumerate(zip(moved, lost, strict=True)):
+        carried = matrix @ sum_lost
+        sums.append(carried)
+        sum_lost = carried + row
+        if any_lost[i] and jumps(f, t[i : i + 2], x[i], along.by_time[i], row, is_lost[i]):
             sum_lost = np.zeros_like(sum_lost)
-    return not np.any(np.abs(sum_lost) > allowed[-1] + noise[-1])
+    is_more = np.any(np.abs(sums[1:]) > ahead) if len(sums) > 1 else False
+    return not (is_more or np.any(np.abs(sum_lost) > allowed[-1] + noise[-1]))
 
 
 def jumps(f, times, x, by_time, lost, is_lost):
@@ -174,7 +175,7 @@ class Solving:
             noting, noted = noting_calls(self.given["func"], 0 if self.given["tfirst"] else 1)
             found = self.compiled(end, rtol, atol, {**self.given, "func": noting})
             if found is not None:
-                return steps_of(noted, self.first, self.sign)
+                return steps_of(noted, self.first, self.sign)[:2]
         return self.by_steps(end, rtol, atol)[1]
 
     def compiled(self, times, rtol, atol, given):
@@ -189,32 +190,56 @@ class Solving:
 
 
 def noting_calls(f, begin):
-    """Return a right-hand side that notes times and values, and what it notes.
+    """Return a right-hand side that notes its calls: times, values and what it returns.
 
     Arguments:
         f: the right-hand side.
         begin: the position of the time among its arguments.
     """
-    times, values = [], []
-    other = 1 - begin
+    noted = []
+    note = noted.extend  # one list: of many tuples Python would look for cycles
 
-    def noting(*xs):
-        times.append(xs[begin])
-        values.append(xs[other].tobytes())  # the array is used again
-        return f(*xs)
+    def time_first(t, x, *args):
+        value = f(t, x, *args)
+        note((t, x.tobytes(), value))  # the array is used again
+        return value
 
-    return noting, (times, values)
+    def value_first(x, t, *args):
+        value = f(x, t, *args)
+        note((t, x.tobytes(), value))
+        return value
+
+    return value_first if begin else time_first, noted
 
 
 def steps_of(noted, first, sign):
-    """Return the steps of a solution, from the calls of the right-hand side: times and values.
+    """Return the steps of a solution, from the calls of the right-hand side.
 
-    Those of steps that were tried again, shorter, are left out.
+    These are times, values in rows, and a list of what the calls returned. Those of steps that were
+    tried again, shorter, are left out.
     """
-    times, values = np.array(noted[0]), np.frombuffer(b"".join(noted[1]))
+    times, found = np.array(noted[::3]), noted[2::3]
     later = np.minimum.accumulate(np.append(np.inf, sign * times[::-1]))[-2::-1]
-    kept = sign * times < later
-    return times[kept], values.reshape(len(times), first.size)[kept]
+    (kept,) = np.nonzero(sign * times < later)
+    values = np.frombuffer(b"".join(noted[1::3])).reshape(len(times), first.size)
+    return times[kept], values[kept], [found[i] for i in kept.tolist()]
+
+
+def are_columns(plain, times, values, found):
+    """Return whether a right-hand side gives for values in columns what it gives for each alone.
+
+    Arguments:
+        plain: the right-hand side at many times, of values in columns.
+        times, values, found: times, values in rows, and what it has returned for each of these.
+    """
+    if not (found and 0 < values.shape[1] <= FEW):
+        return False
+    try:
+        together = plain(times, np.ascontiguousarray(values.T))
+        alone = np.stack(found) if isinstance(found[0], np.ndarray) else np.array(found, float)
+    except Exception:  # whatever a right-hand side raises that takes no columns
+        return False
+    return together.dtype == alone.dtype and is_same(together.T, alone)
 
 
 def is_whole(info):

@@ -30,9 +30,25 @@ class Radau(Scheme):
         self.A = self.weights(self.c).T
         self.last = self.A[-1]
 
+    def weights(self, x):
+        """Return the weights of the stages in values at some parts of a step, in columns."""
+        return np.dot(self.P, powers(x, len(self.c))[1:])
+
+    def slopes(self, x):
+        """Return the derivatives of the weights."""
+        return np.dot(self.P * self.powers, powers(x, len(self.c))[:-1])
+
     def stages(self, knots):
         """Return the times of the stages of all steps."""
         return np.ravel(knots[:-1, None] + self.c * np.diff(knots)[:, None])
+
+
+def powers(x, most):
+    """Return the powers of numbers, in rows: by products, which take less time than powers do."""
+    found = np.ones((most + 1, len(x)))
+    for power in range(most):
+        np.multiply(found[power], x, out=found[power + 1])
+    return found
 
 
 LONG = Radau(5)
@@ -101,9 +117,10 @@ class Along:
         (asked,) = np.nonzero(np.any(dK, axis=(1, 2)))
         dK[asked] = given = self.solved(asked, dK[asked, ..., None])[..., 0]
         dwithin[asked] += np.einsum("msab,msb->ma", self.slopes[asked], given)
+        whole = self.across + np.eye(len(dy))
         for i in reversed(range(len(dK))):
             dlater[i] = dy
-            dy = dy + self.across[i] @ dy + dwithin[i]
+            dy = whole[i] @ dy + dwithin[i]
         dK += np.einsum("msab,mb->msa", self.ahead, dlater)
         dt = np.sum(dK * self.by_time, axis=2).ravel()
         return dlater, dy, dt, self.stages.others(dK.reshape(dt.size, -1) if dt.size else dK[0])
@@ -157,10 +174,15 @@ class Along:
         at, x = self.places(times)
         h, weights, slopes = self.h[at], self.scheme.weights(x), self.scheme.slopes(x)
         dK, dy = np.zeros_like(self.K), np.zeros_like(self.K[:, 0])
-        np.add.at(dK, at, h[:, None, None] * weights.T[:, :, None] * rows[:, None])
-        np.add.at(dy, at, rows)
-        dtimes = np.einsum("qa,sq,qsa->q", rows, slopes, self.K[at])
-        moved = np.einsum("qa,sq,qsa->q", rows, weights, self.K[at])
+        if len(at):
+            order = np.argsort(at, kind="stable")
+            begins = np.flatnonzero(np.diff(at[order], prepend=-1))  # of the times in each step
+            of_stages = (h[:, None] * weights.T)[:, :, None] * rows[:, None]
+            dK[at[order][begins]] = np.add.reduceat(of_stages[order], begins)
+            dy[at[order][begins]] = np.add.reduceat(rows[order], begins)
+        stages = np.matmul(self.K[at], rows[:, :, None])[:, :, 0].T
+        dtimes = np.sum(slopes * stages, axis=0)
+        moved = np.sum(weights * stages, axis=0)
         return dy, dK, dtimes, np.sum((moved - x * dtimes)[at == len(self.h) - 1])
 
     def places(self, times):

@@ -3,14 +3,14 @@
 import numpy as np
 
 
-def rate_of(ad, f, args, read):
+def rate_of(ad, f, args, read, may_be_array=True):
     """Return what gives the right-hand side and its pullback, at a time and a value.
 
     The pullback returns the cotangents of the function, the time, the value and the `args`. `read`
-    makes a vector of what the function gives.
+    makes a vector of what the function gives, which may be an array.
     """
 
-    may_be_whole = read is as_vector
+    may_be_whole = may_be_array and read is as_vector
 
     def rate(t, x):
         nonlocal may_be_whole
@@ -30,14 +30,15 @@ def rate_of(ad, f, args, read):
     return rate
 
 
-def rates_of(ad, f, args, read):
+def rates_of(ad, f, args, read, may_be_array=True):
     """Return the right-hand side with its pullback, at one time and at many, and at many without.
 
     Of many times the values are in columns. The pullbacks return the cotangents of the function,
-    the times, the values and the `args`.
+    the times, the values and the `args`. `may_be_array` tells whether the function may give an
+    array, and not a list.
     """
 
-    gives_arrays = True
+    gives_arrays = may_be_array
 
     def plain(times, values):
         return of_rows(read is value_first, f, times, values, *args)
@@ -53,7 +54,7 @@ def rates_of(ad, f, args, read):
         value, back = ad(of_rows, read is value_first, f, times, values, *args)
         return value, lambda dk: back(dk)[2:]
 
-    return rate_of(ad, f, args, read), many, plain
+    return rate_of(ad, f, args, read, may_be_array), many, plain
 
 
 def swapped(back):

@@ -15,7 +15,7 @@ from rules_scipy.shared.steps.sums import Sum, size_of, together, weighted
 
 FEW = 6  # equations whose derivatives are written out as matrices
 BLOCK = 2**20  # numbers that are kept
-WIDE = 2**9  # numbers that a right-hand side is given at once
+WIDE = 2**12  # numbers that a right-hand side is given at once
 SAME = 1e-9  # by the largest: by how much two values of one number differ
 DIRECTIONS = np.random.default_rng(0).uniform(0.5, 1.5, WIDE)
 
