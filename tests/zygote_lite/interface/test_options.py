@@ -1,5 +1,7 @@
 """What is no function, and what is no value of an option, is refused where it is given."""
 
+import functools
+import inspect
 import re
 
 import numpy as np
@@ -165,3 +167,98 @@ def test_public_modules_list_their_public_names(module):
     for name in module.__all__:
         assert hasattr(module, name)
         assert not re.match("_(?!_)", name)
+
+
+def scaled(x, *, s=1.0):
+    return x * x * s
+
+
+def with_names_of_ours(x, argnums=1, has_aux=2.0, rtol=0.5, stage=1.0):
+    return x * argnums * has_aux * rtol * stage
+
+
+WITHOUT_KEYWORDS = {  # of functions that take the arguments of the user's function
+    "gradient": lambda f, **kws: np.ravel(zygote_lite.gradient(f, 2.0, **kws))[0],
+    "vjp": lambda f, **kws: vjp(f, 2.0, **kws)[1](1.0)[0],
+    "jvp": lambda f, **kws: jvp(f, (2.0,), (1.0,), **kws)[1],
+    "linearize": lambda f, **kws: linearize(f, 2.0, **kws)[1](1.0),
+    "check_gradient": lambda f, **kws: check_gradient(f, 2.0, **kws),
+    "code_jvp": lambda f, **kws: zygote_lite.code_jvp(f, 2.0, **kws),
+    "export_adjoint": lambda f, **kws: export_adjoint(f, 2.0, **kws),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_KEYWORDS)
+def test_a_keyword_of_the_users_function_is_told_how_to_be_bound(name):
+    verb = WITHOUT_KEYWORDS[name]
+    for _ in range(4):
+        with pytest.raises(TypeError, match=r"\[ZL042\]$") as refused:
+            verb(scaled, s=3.0)
+        assert f"{name} passes no keywords on, and is given `s`" in str(refused.value)
+        assert "`lambda x: f(x, s=...)`, or by `functools.partial(f, s=...)`" in str(refused.value)
+    for f in (lambda x: scaled(x, s=3.0), functools.partial(scaled, s=3.0)):
+        if name != "export_adjoint" or not isinstance(f, functools.partial):
+            assert verb(f) in (None, 12.0) or "3.0" in verb(f) or "x" in verb(f)
+    assert "keywords" not in inspect.signature(getattr(zygote_lite, name)).parameters
+
+
+@pytest.mark.parametrize("name", ["gradient", "vjp", "jvp"])
+def test_a_keyword_is_not_lost_inside_of_what_is_differentiated(name):
+    verb = {
+        "gradient": lambda f, x, **kws: zygote_lite.gradient(f, x, **kws)[0],
+        "vjp": lambda f, x, **kws: vjp(f, x, **kws)[1](1.0)[0],
+        "jvp": lambda f, x, **kws: jvp(f, (x,), (1.0,), **kws)[1],
+    }[name]
+    for _ in range(4):
+        with pytest.raises(TypeError, match=rf"{name} passes no keywords on, and is given `s`"):
+            grad(lambda x: verb(scaled, x, s=3.0))(2.0)
+        with pytest.raises(TypeError, match=rf"{name} passes no keywords on, and is given `s`"):
+            vmap(lambda x: verb(scaled, x, s=3.0))(np.ones(2))
+        assert grad(lambda x: verb(functools.partial(scaled, s=3.0), x))(2.0) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        ("gradient", "argnums", 0),
+        ("check_gradient", "argnums", 0),
+        ("check_gradient", "rtol", 0.1),
+        ("code_jvp", "argnums", 0),
+        ("export_adjoint", "argnums", 0),
+        ("vjp", "has_aux", True),
+        ("jvp", "has_aux", True),
+        ("linearize", "has_aux", True),
+        ("code_adjoint", "argnums", 0),
+        ("code_adjoint", "stage", "typed"),
+        ("explain", "argnums", 0),
+    ],
+)
+def test_a_keyword_that_may_be_ours_or_the_users_is_refused(name, option, value):
+    of_both = {
+        **WITHOUT_KEYWORDS,
+        "code_adjoint": lambda f, **kws: zygote_lite.code_adjoint(f, 2.0, **kws),
+        "explain": lambda f, **kws: zygote_lite.explain(f, 2.0, **kws),
+    }
+    both = f"`{option}` is an option of {name}, and a parameter of with_names_of_ours too"
+    with pytest.raises(TypeError, match=rf"{both}: bind that .* \[ZL042\]$"):
+        of_both[name](with_names_of_ours, **{option: value})
+    free = functools.partial(with_names_of_ours, **{option: 2.0})  # as told
+    if option in ("argnums", "rtol") and name != "export_adjoint":
+        of_both[name](free, **{option: value})
+
+
+def test_a_keyword_named_argnums_goes_to_the_users_function_where_it_can():
+    assert grad(with_names_of_ours)(2.0, argnums=3.0) == 3.0
+    assert zygote_lite.pullback(with_names_of_ours, 2.0, argnums=3.0)[1](1.0)[1:] == (3.0, 2.0)
+    assert zygote_lite.gradient(lambda x: with_names_of_ours(x, argnums=3.0), 2.0) == (3.0,)
+
+
+def test_a_keyword_that_is_given_too_early_is_told_its_place():
+    told = (
+        r"no option `s`, which is a parameter of .*scaled: .* `grad\(f\)\(x, s=\.\.\.\)` \[ZL042\]$"
+    )
+    with pytest.raises(TypeError, match=told):
+        grad(scaled, s=3.0)
+    assert grad(scaled)(2.0, s=3.0) == 12.0
+    with pytest.raises(TypeError, match=r"gradient has no option `argnum`: give `argnums`"):
+        zygote_lite.gradient(scaled, 2.0, argnum=0)

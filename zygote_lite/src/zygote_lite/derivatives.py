@@ -18,9 +18,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from rulescore.faults import counted
 from zygote_lite._ir.frames import keep_users_frames
-from zygote_lite._ir.places import NOT_BY_NAME, shown_name
+from zygote_lite._ir.places import NOT_BY_NAME, name_of, shown_name
 from zygote_lite._tape.notebook import html_of_name
-from zygote_lite._tape.validate import refuse_no_function
+from zygote_lite._tape.validate import names_taken_by, refuse_no_function
 from zygote_lite.errors import Fault
 
 __all__ = ["by_name"]
@@ -49,7 +49,7 @@ def by_name(maker: Maker) -> Maker:
             return known
         try:
             refuse_no_function(f, maker.__name__)
-            _refuse_no_option(options, known_options, maker.__name__)
+            _refuse_no_option(f, options, known_options, maker.__name__)
             if len(more) > most:
                 raise Fault.ARGNUMS(
                     f"{maker.__name__} is given {counted(1 + len(more), 'argument')}: give it the "
@@ -75,10 +75,16 @@ def by_name(maker: Maker) -> Maker:
     return named  # type: ignore[no-any-return]
 
 
-def _refuse_no_option(options: Iterable[str], known: list[str], verb: str) -> None:
+def _refuse_no_option(f: Any, options: Iterable[str], known: list[str], verb: str) -> None:
     for name in options:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
+            if not near and name in names_taken_by(f):
+                raise Fault.OPTION_VALUE(
+                    f"{verb} has no option `{name}`, which is a parameter of {name_of(f)}: give it "
+                    f"to the function that {verb} returns, `{verb}(f)(x, {name}=...)`",
+                    TypeError,
+                )
             raise Fault.OPTION_VALUE(
                 f"{verb} has no option `{name}`: give "
                 + " or ".join(f"`{option}`" for option in near or known),

@@ -37,7 +37,7 @@ from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
 from zygote_lite._tape.holders import advice_on
 from zygote_lite._tape.seeds import Argnums, argument_numbers, seed
-from zygote_lite._tape.validate import refuse_no_function
+from zygote_lite._tape.validate import hide_keywords, refuse_keywords, refuse_no_function
 from zygote_lite.errors import Fault
 from zygote_lite.modes import RECORDED, TRANSFORMED, NotTransformed, switched
 
@@ -57,6 +57,7 @@ def check_gradient(
     rtol: float | None = None,
     atol: float | None = None,
     entries: int = 32,
+    **keywords: Any,
 ) -> None:
     """Check the gradient of `f(*xs)`, a real number, against differences of `f` itself.
 
@@ -71,6 +72,8 @@ def check_gradient(
         entries: how many entries of an array are checked one by one. In a larger array as many are
             chosen at random, always the same, and one random direction checks the rest.
 
+    Other keywords are refused: bind those of `f` before, as in `lambda x: f(x, s=2.0)`.
+
     The check also compares the recorded gradient with that of transformed code, with those of a
     second and a third call, and with a pullback that is called twice.
 
@@ -80,6 +83,8 @@ def check_gradient(
     it as an argument.
     """
     try:
+        options = {"argnums": argnums, "rtol": rtol, "atol": atol, "entries": entries != 32}
+        refuse_keywords("check_gradient", f, keywords, **options)
         _Check(f, xs, argnums, rtol, atol, entries).run()
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
@@ -375,4 +380,5 @@ def _largest(x: Any) -> float:
     return float(np.max(sizes[np.isfinite(sizes)], initial=0.0))
 
 
+hide_keywords(check_gradient)
 refused_inside(check_gradient)

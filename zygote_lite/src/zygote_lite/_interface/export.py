@@ -32,7 +32,7 @@ from zygote_lite._specialize.typed.structures import parts_of
 from zygote_lite._specialize.typed.values import Value
 from zygote_lite._tape.holders import advice_on
 from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
-from zygote_lite._tape.validate import refuse_no_function
+from zygote_lite._tape.validate import hide_keywords, refuse_keywords, refuse_no_function
 from zygote_lite.errors import Fault
 
 _IN_OTHER_WORDS = (
@@ -43,7 +43,7 @@ _MOST_WRITTEN_OUT = 1000  # entries of an array that is written out
 
 
 @entry
-def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
+def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **keywords: Any) -> str:
     """Return the text of a Python module that computes the value and the gradient of a function.
 
     Arguments:
@@ -52,6 +52,8 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
             lists of the same lengths, and dicts with the same keys.
         argnums: the argument to differentiate, by position or by name, or several; without it, all.
 
+    Other keywords are refused: pass those of `f` by position, or export a function that gives them.
+
     The module imports nothing but NumPy and `math`. Its function `<name>_value_and_gradient` takes
     the arguments of `f`, and returns the value and the gradient, as `value_and_grad` does. Numbers
     and arrays that `f` reads from outside are written into the module as they are now.
@@ -59,6 +61,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     Raises `DifferentiationError`, with the place and the reason, if the code needs more than this.
     The module itself raises an error for other types, and if a gradient is not finite.
     """
+    refuse_keywords("export_adjoint", f, keywords, argnums=argnums)
     f = original(f)
     if type(f) is not types.FunctionType:
         refuse_no_function(f)
@@ -356,4 +359,5 @@ class _Unannotated(ast.NodeTransformer):
         return ast.copy_location(ast.Assign([node.target], node.value), node)
 
 
+hide_keywords(export_adjoint)
 refused_inside(export_adjoint)

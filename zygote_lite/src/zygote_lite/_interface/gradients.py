@@ -10,7 +10,7 @@ the call is recorded on a nested tape, by the function of `_nested.gradients` th
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from zygote_lite._cotangents.zeros import WITHOUT_NONE, has_no_none
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
@@ -43,7 +43,7 @@ from zygote_lite._tape.seeds import (
     is_single,
     with_zeros,
 )
-from zygote_lite._tape.validate import refuse_options
+from zygote_lite._tape.validate import hide_keywords, refuse_keywords, refuse_options
 from zygote_lite.derivatives import Answered, Passed, by_name
 from zygote_lite.errors import Fault
 
@@ -84,7 +84,13 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
         raise
 
 
-def gradient(f: Callable[..., Any], /, *xs: Any, argnums: Argnums | None = None) -> Any:
+@overload
+def gradient(f: Callable[..., Any], /, *xs: Any, argnums: None = None) -> tuple[Any, ...]: ...
+@overload
+def gradient(f: Callable[..., Any], /, *xs: Any, argnums: Argnums) -> Any: ...
+def gradient(
+    f: Callable[..., Any], /, *xs: Any, argnums: Argnums | None = None, **keywords: Any
+) -> Any:
     """Return the gradient of `f(*xs)`, a real number, with respect to each argument.
 
     Arguments:
@@ -92,6 +98,9 @@ def gradient(f: Callable[..., Any], /, *xs: Any, argnums: Argnums | None = None)
         xs: its arguments: numbers, arrays, and lists, tuples, dicts and objects of them.
         argnums: the argument to differentiate, by position or by name, or several. Without it, all
             arguments are differentiated.
+
+    Other keywords are refused: bind those of `f` before, as in `gradient(lambda x: f(x, s=2.0), x)`
+    or `gradient(functools.partial(f, s=2.0), x)`.
 
     Returns a tuple with one gradient for each argument; if `argnums` names one argument, its
     gradient alone. A gradient has the shape, the precision and the structure of its argument. An
@@ -104,6 +113,8 @@ def gradient(f: Callable[..., Any], /, *xs: Any, argnums: Argnums | None = None)
     """
     try:
         compiled, f = is_jitted(f), original(f)
+        if keywords or argnums is not None:
+            refuse_keywords("gradient", f, keywords, argnums=argnums)
         known, function, given = None, f, xs
         numbers = range(len(xs)) if argnums is None else argnums
         if type(f) is not types.FunctionType or argnums is not None:
@@ -273,6 +284,7 @@ def jit(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
 
 for _maker in (grad, value_and_grad, jit):
     inside_run(_maker)
+hide_keywords(gradient)
 inside(inside_gradient_of_all)(gradient)
 inside(pullback_inside)(pullback)
 for _asked in (repeatable, writes_around, stamp_around):  # by `rulescore.interop`

@@ -18,7 +18,12 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.notebook import html_of_pushforward
 from zygote_lite._tape.seeds import pair_of
-from zygote_lite._tape.validate import check_fit, refuse_options
+from zygote_lite._tape.validate import (
+    check_fit,
+    hide_keywords,
+    refuse_keywords,
+    refuse_options,
+)
 from zygote_lite.errors import DifferentiationError, Fault
 from zygote_lite.modes import watching
 
@@ -149,13 +154,17 @@ def linearize(
 @overload
 def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool) -> tuple[Any, ...]: ...
 @entry
-def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def linearize(
+    f: Callable[..., Any], /, *xs: Any, has_aux: bool = False, **keywords: Any
+) -> tuple[Any, ...]:
     """Return the value of `f(*xs)`, and the function that maps tangents to the value's tangent.
 
     Arguments:
         f, xs: any callable that `pullback` takes, and its arguments.
         has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
             answer is then `(value, push, aux)`.
+
+    Other keywords are refused: bind those of `f` before, as in `lambda x: f(x, s=2.0)`.
 
     `push(*dxs)` takes one tangent for each argument, of its shape and structure, and returns that
     of the value, as `jvp` does, at the arguments as they are now: what is written into them later
@@ -164,6 +173,7 @@ def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool = False) -> tupl
     an array among the arguments was changed while other threads run. (JAX's `linearize`.)
     """
     refuse_options(has_aux=has_aux)
+    refuse_keywords("linearize", f, keywords, has_aux=has_aux)
     found: tuple[Any, ...] | None = _linearized_by_code(original(f), xs, has_aux)
     if found is None:
         found = pushed_forward(original(f), (None, *(True for _ in xs)), xs, {}, has_aux)
@@ -174,4 +184,5 @@ def linearize(f: Callable[..., Any], /, *xs: Any, has_aux: bool = False) -> tupl
     return y, found[1], aux
 
 
+hide_keywords(linearize)
 refused_inside(linearize, "call `jvp`, which is differentiated there")

@@ -30,7 +30,7 @@ from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, argument_numbers
-from zygote_lite._tape.validate import refuse_no_function
+from zygote_lite._tape.validate import hide_keywords, refuse_keywords, refuse_no_function
 from zygote_lite.errors import Fault
 
 _WITH_EFFECTS = (Unsound.EFFECTS, Unsound.WRITES_TO_GIVEN)
@@ -96,6 +96,9 @@ def code_adjoint(
     two it is, and why. Raises `TypeError` if `f` has no Python source, and `ValueError` if there is
     no such stage. (MicroGrad.jl's `reverse_differentiate`.)
     """
+    if argnums is not None or stage != "adjoint":
+        options = {"argnums": argnums, "stage": stage if stage != "adjoint" else None}
+        refuse_keywords("code_adjoint", f, {}, **options)
     if stage not in TEXTS:
         raise Fault.OPTION_VALUE(
             f"there is no stage {stage!r}: give one of {', '.join(map(repr, TEXTS))}"
@@ -117,7 +120,7 @@ def code_adjoint(
 
 @entry
 @shown_as(Code)
-def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
+def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None, **keywords: Any) -> str:
     """Return the code that `jvp` runs for arguments of these types, as readable Python.
 
     Arguments:
@@ -126,10 +129,13 @@ def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
         argnums: the arguments that have a tangent, by position or by name; without it, floats,
             arrays, and what holds them.
 
+    Other keywords are refused, as `jvp` takes none: show `lambda x: f(x, s=2.0)`.
+
     It is dual code: behind each statement stands the one that computes its tangent. If the function
     cannot be transformed in this way, the first line says why, and the recording code follows; then
     `jvp` transposes its pullback. Raises `TypeError` if `f` has no Python source.
     """
+    refuse_keywords("code_jvp", f, keywords, argnums=argnums)
     function, over = gone_over(original(f))
     if type(function) is not types.FunctionType:
         return _recorded(f, f"not transformed: {NO_FUNCTION}")
@@ -245,6 +251,7 @@ def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> 
     to the tape is recorded, and its line says why. If there is no code, the first line says why.
     A notebook and the prompt show the list in colors. Raises the errors of the gradient.
     """
+    refuse_keywords("explain", f, {}, argnums=argnums)
     lines = [tuple(map(with_cells, line)) for line in resolutions(f, xs, kws, argnums)]
     if not lines:
         return "nothing was differentiated"
@@ -318,5 +325,6 @@ def _with_tier(how: str, tier: str | None) -> str:
     return how if tier is None or not how.startswith("recorded;") else tier + how[len("recorded") :]
 
 
+hide_keywords(code_jvp)
 for _shown in (code_lowered, code_primal, code_adjoint, code_jvp, explain):
     refused_inside(_shown)

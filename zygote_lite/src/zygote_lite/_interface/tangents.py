@@ -33,7 +33,12 @@ from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.jacobians import jacobian_by_columns, units
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, asked_arguments, pair_of
-from zygote_lite._tape.validate import own_buffers, refuse_options
+from zygote_lite._tape.validate import (
+    hide_keywords,
+    own_buffers,
+    refuse_keywords,
+    refuse_options,
+)
 from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
 from zygote_lite.modes import RECORDED, current, watching
@@ -61,8 +66,9 @@ def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool
 ) -> tuple[Any, ...]: ...
 def jvp(
-    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
-) -> tuple[Any, ...]:
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
+    has_aux: bool = False, **keywords: Any,
+) -> tuple[Any, ...]:  # fmt: skip
     """Return the value of `f(*primals)`, and its derivative in the direction of the tangents.
 
     Arguments:
@@ -73,6 +79,8 @@ def jvp(
         has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
             answer is then `(value, derivative, aux)`.
 
+    Other keywords are refused: bind those of `f` before, as in `lambda x: f(x, s=2.0)`.
+
     The derivative has the shape and the structure of the value. It is zero where the value does not
     depend on an argument that has a tangent. The cost does not grow with the number of arguments.
     Transformed code for it is made at the first call, and keeps nothing of a loop; the tape does.
@@ -81,7 +89,7 @@ def jvp(
     """
     try:
         prepared = _prepared.get(id(f))
-        if prepared is not None and not has_aux:
+        if prepared is not None and not has_aux and not keywords:
             answer: tuple[Any, Any] | None = prepared(f, primals, tangents)
             if answer is not None:
                 return answer
@@ -95,6 +103,7 @@ def jvp(
                 f"{counted(len(primals), 'argument')}: give one for each, `None` for no direction"
             )
         refuse_options(has_aux=has_aux)
+        refuse_keywords("jvp", f, keywords, has_aux=has_aux)
         f, primals = original(f), tuple(primals)
         numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
         found = by_dual_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
@@ -285,5 +294,6 @@ def _columns_by_code(
     return y, lambda *_: next(known)
 
 
+hide_keywords(jvp)
 inside(inside_jvp)(jvp)
 inside_run(jacfwd)

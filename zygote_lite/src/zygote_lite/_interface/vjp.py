@@ -8,7 +8,7 @@ gives the pair, and the pullback of its first.
 import functools
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import PlainCalls, record_and_note, transformed_first
@@ -25,7 +25,13 @@ from zygote_lite._specialize.watch import AUXILIARY, PULLBACK
 from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.run import Pullback, pullback_text, recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of, seed, with_zeros
-from zygote_lite._tape.validate import check_fit, own_buffers, refuse_options
+from zygote_lite._tape.validate import (
+    check_fit,
+    hide_keywords,
+    own_buffers,
+    refuse_keywords,
+    refuse_options,
+)
 from zygote_lite.errors import Fault
 
 
@@ -127,7 +133,15 @@ class VectorJacobianProduct:
         return html_of_pullback(repr(self), self._f, self._y, self._xs, active)
 
 
-def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
+@overload
+def vjp(
+    f: Callable[..., Any], /, *primals: Any, has_aux: Literal[False] = False
+) -> tuple[Any, VectorJacobianProduct]: ...
+@overload
+def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool) -> tuple[Any, ...]: ...
+def vjp(
+    f: Callable[..., Any], /, *primals: Any, has_aux: bool = False, **keywords: Any
+) -> tuple[Any, ...]:
     """Return the value of `f(*primals)`, and its pullback by JAX's conventions.
 
     Arguments:
@@ -136,6 +150,8 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
         has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
             answer is then `(value, back, aux)`.
 
+    Other keywords are refused: bind those of `f` before, as in `vjp(lambda x: f(x, s=2.0), x)`.
+
     `back(dy)` returns a tuple with one cotangent for each argument, of the argument's shape and
     precision. It is zero where the value does not depend on the argument, and `None` only if the
     argument cannot have a gradient (text). `pullback` returns `None` in both cases, and begins with
@@ -143,6 +159,8 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
     """
     try:
         refuse_options(has_aux=has_aux)
+        if keywords or has_aux:
+            refuse_keywords("vjp", f, keywords, has_aux=has_aux)
         numbers = tuple(range(len(primals)))
         y, back, places = _pulled(f, numbers, primals, AUXILIARY if has_aux else PULLBACK)
         if not has_aux:
@@ -203,6 +221,7 @@ def _pulled(
     return y, made(back, function, value, given, (None, *known.active)), places
 
 
+hide_keywords(vjp)
 inside(vjp_inside)(vjp)
 declare_verb(vjp, Verb.VJP)
 

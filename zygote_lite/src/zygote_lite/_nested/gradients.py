@@ -24,6 +24,7 @@ from zygote_lite._tape.seeds import (
     seed,
     with_zeros,
 )
+from zygote_lite._tape.validate import refuse_keywords
 from zygote_lite.errors import Fault
 
 Derivative = TypeVar("Derivative")
@@ -84,6 +85,7 @@ def inside_gradient_of_all(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Differentiate on the outer tape: `gradient` inside."""
     f, *arguments = xs
     argnums = kws.get("argnums")
+    refuse_keywords("gradient", f, kws, argnums=argnums)
     numbers = range(len(arguments)) if argnums is None else argnums
     given = nodes[1 : 1 + len(xs)]
     return inside_gradient(f, numbers, False, tape, given, arguments, {}, zeros=False)

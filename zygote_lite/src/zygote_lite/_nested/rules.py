@@ -13,6 +13,7 @@ from zygote_lite._tape.handed_over import unchanged
 from zygote_lite._tape.rules import handed_in
 from zygote_lite._tape.seeds import pair_of
 from zygote_lite._tape.tape import Tape
+from zygote_lite._tape.validate import refuse_keywords
 
 handlers = Handlers()
 
@@ -119,9 +120,10 @@ def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str
 def vjp_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Do what `vjp` does inside."""
     f, *arguments = xs
+    has_aux = bool(kws.get("has_aux"))
+    refuse_keywords("vjp", f, kws, has_aux=has_aux)
     flags = (None, *(True for _ in arguments))
     run = NestedRun(tape, f, nodes[1 : 1 + len(xs)], flags, arguments, {})
-    has_aux = bool(kws.get("has_aux"))
     back = NestedProduct(run, has_aux)
     mark_new(back)
     if not has_aux:

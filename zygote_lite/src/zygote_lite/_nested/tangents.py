@@ -51,6 +51,7 @@ from zygote_lite._tape.validate import (
     check_fit,
     describe,
     own_buffers,
+    refuse_keywords,
     refuse_no_function,
 )
 from zygote_lite.errors import DifferentiationError, Fault
@@ -297,12 +298,13 @@ def inside_jvp(
     tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> Traced:
     """Do what `jvp` does inside a function that is differentiated."""
+    has_aux = bool(kws.get("has_aux"))
     names = [*("f", "primals", "tangents")[: len(xs)], *kws]
     named = {name: pair for name, *pair in zip(names, (*xs, *kws.values()), nodes[1:], strict=True)}
     (f, at_f), (primals, at_primals), (tangents, at_tangents) = [
-        named[name] for name in ("f", "primals", "tangents")
+        named.pop(name) for name in ("f", "primals", "tangents")
     ]
-    has_aux = bool(kws.get("has_aux"))
+    refuse_keywords("jvp", f, named, has_aux=has_aux)
 
     def part(x: Any, node: Any, i: int) -> Traced:
         return tape.call((None, node, None), operator.getitem, x, i)

@@ -1,7 +1,11 @@
 """Validation: cotangents given to a pullback must fit; those returned must share no memory."""
 
 import copy
+import difflib
+import functools
+import inspect
 import itertools
+import types
 import zlib
 from collections.abc import Iterator
 from numbers import Number
@@ -11,6 +15,7 @@ import numpy as np
 
 from rulescore import Array, Tangent
 from zygote_lite._activity.activity import addresses_of
+from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.effects import BUFFERS
 from zygote_lite._activity.wholes import arrays_inside
 from zygote_lite._cotangents.kinds import (
@@ -32,6 +37,7 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
+from zygote_lite._ir.places import shown_name
 from zygote_lite._tape.advice import hint_on_library
 from zygote_lite.errors import Fault
 
@@ -124,6 +130,53 @@ def refuse_options(**flags: Any) -> None:
             raise Fault.OPTION_VALUE(
                 f"`{name}` is {describe(flag)}: give `True` or `False`", TypeError
             )
+
+
+def refuse_keywords(verb: str, f: Any, keywords: dict[str, Any], **options: Any) -> None:
+    """Refuse keywords of the user's function, for a function of ours that passes none on.
+
+    Arguments:
+        verb, f: the name of ours, and the user's function.
+        keywords: all that was given by name, or what is none of our options.
+        options: our options. One that was given, and is a parameter of `f` too, is refused.
+    """
+    known = [name for name, x in options.items() if x is not None and x is not False]
+    for name in (*known, *(name for name in keywords if name not in options)):
+        near = [] if name in known else difflib.get_close_matches(name, options, n=1)
+        if name in known and name not in names_taken_by(f):
+            continue
+        if near:
+            told = f"{verb} has no option `{name}`: give `{near[0]}`"
+        else:
+            of = shown_name(f).rpartition(" at ")[0] or shown_name(f)
+            why = (
+                f"`{name}` is an option of {verb}, and a parameter of {of} too"
+                if name in known
+                else f"{verb} passes no keywords on, and is given `{name}`"
+            )
+            bound = f"`lambda x: f(x, {name}=...)`, or by `functools.partial(f, {name}=...)`"
+            told = f"{why}: bind that of the function before, by {bound}"
+        raise Fault.OPTION_VALUE(told, TypeError)
+
+
+def hide_keywords(verb: Any) -> None:
+    """Leave the keywords that a function of ours refuses out of the signature that it shows."""
+    signature = inspect.signature(verb)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    verb.__signature__ = signature.replace(parameters=own)
+
+
+def names_taken_by(f: Any) -> tuple[str, ...]:
+    """Return the names by which the arguments of a Python function can be given."""
+    bound: set[str] = set()
+    while isinstance(f, functools.partial):
+        bound, f = {*bound, *f.keywords}, f.func
+    is_plain = isinstance(f, types.FunctionType | types.MethodType)
+    code = getattr(f if is_plain else member_of(type(f), "__call__"), "__code__", None)
+    if code is None:
+        return ()
+    names = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
+    return tuple([name for name in names if name not in bound])
 
 
 def own_buffers(d: Owned, held: Any) -> Owned:
