@@ -54,7 +54,18 @@ def _islice(iterable: Any, *xs: Any) -> Any:
 
 @handlers.in_python(itertools.product)
 def _product(*xs: Any, repeat: Any = 1) -> Any:
-    pools = [tuple(x) for x in xs] * repeat
+    pools = [x if type(x) is range else tuple(x) for x in xs] * repeat
+    if len(pools) == 2:  # written as loops, of which transformed code makes loops
+        for y in pools[0]:
+            for z in pools[1]:
+                yield y, z
+        return
+    if len(pools) == 3:
+        for y in pools[0]:
+            for z in pools[1]:
+                for w in pools[2]:
+                    yield y, z, w
+        return
     rows: Any = [()]
     for pool in pools:
         rows = [(*row, y) for row in rows for y in pool]
@@ -78,7 +89,17 @@ def _choose(f: Any, iterable: Any, r: Any) -> Any:
 
 @handlers.in_python(itertools.combinations)
 def _combinations(iterable: Any, r: Any) -> Any:
+    if operator.index(r) == 2:
+        return _pairs(iterable)
     return _choose(itertools.combinations, iterable, r)
+
+
+def _pairs(iterable: Any) -> Any:
+    pool = tuple(iterable)
+    n = len(pool)
+    for i in range(n):
+        for j in range(i + 1, n):
+            yield pool[i], pool[j]
 
 
 @handlers.in_python(itertools.permutations)

@@ -21,7 +21,7 @@ from zygote_lite._specialize.infer.iteration.known import Several, known_items, 
 from zygote_lite._specialize.infer.iteration.own import is_own
 from zygote_lite._specialize.infer.iteration.written import without_break, written_into
 from zygote_lite._specialize.infer.loops import repeat
-from zygote_lite._specialize.infer.models.arrays import parts_of_array, settled_length
+from zygote_lite._specialize.infer.models.arrays import one_by_one, parts_of_array, settled_length
 from zygote_lite._specialize.infer.writes import UNROLLED
 from zygote_lite._specialize.normalize.exits import Walk, live_in_loop
 from zygote_lite._specialize.normalize.tries import has
@@ -46,6 +46,7 @@ def iterate(
     after: set[str],
 ) -> Env | None:
     """Write a `for` loop; return the variables after it, or `None` if that is not reached."""
+    iterable = one_by_one(builder, iterable)
     homes, tables = dict(builder.homes), builder.tables()
     if is_iterator(iterable):
         it = builder.iterator(iterable)

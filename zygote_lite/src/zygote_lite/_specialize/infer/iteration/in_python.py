@@ -3,6 +3,7 @@
 `_python.library` has more of these, which the tape runs.
 """
 
+import itertools
 from typing import Any
 
 from zygote_lite._python.library.folds import order_of
@@ -29,3 +30,13 @@ def sorted_by(x: Any, key: Any = None, reverse: Any = False) -> Any:
     for y in x:
         keys.append(y if key is None else key(y))
     return [x[i] for i in order_of(keys, reverse)]
+
+
+def places(*shape: Any) -> Any:
+    """Return an iterator over the places of an array, as `np.ndindex` is."""
+    if len(shape) == 1 and isinstance(shape[0], tuple):
+        shape = shape[0]
+    for n in shape:
+        if n < 0:
+            raise ValueError("negative dimensions are not allowed")
+    return itertools.product(*[range(n) for n in shape])

@@ -21,7 +21,12 @@ from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._python.library.folds import folded, order_of
 from zygote_lite._python.library.itertools import native_rows
 from zygote_lite._specialize.infer.iteration.generators import is_new
-from zygote_lite._specialize.infer.iteration.in_python import extended, list_of_all, sorted_by
+from zygote_lite._specialize.infer.iteration.in_python import (
+    extended,
+    list_of_all,
+    places,
+    sorted_by,
+)
 from zygote_lite._specialize.infer.iteration.iterators import (
     RESULT,
     Generator,
@@ -35,6 +40,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
 )
 from zygote_lite._specialize.infer.iteration.known import known_items, strict_zip
 from zygote_lite._specialize.infer.iteration.own import is_own, with_iterators
+from zygote_lite._specialize.infer.models.arrays import one_by_one
 from zygote_lite._specialize.infer.models.builtins import refuse_other_rules
 from zygote_lite._specialize.typed.abstract_eval import Result, run
 from zygote_lite._specialize.typed.builder import Builder
@@ -68,6 +74,12 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         return None
     if f in LAZY or f in (itertools.chain.from_iterable, dict.fromkeys):
         return builder.body_of(_equivalent_of(f), xs, kws)
+    if f is np.ndindex and not kws:
+        return builder.body_of(places, [one_by_one(builder, x) for x in xs])
+    if f is np.ndenumerate and len(xs) == 1 and xs[0].is_array:
+        return builder.body_of(_equivalent_of(f), xs, kws)
+    if f is math.prod and xs and xs[0].is_array and kws.keys() <= {"start"}:
+        return _product_of_taken(builder, *xs, **kws)
     if f is iter and xs and not kws:
         return _iterator_of_call(builder, *xs)
     if (f is functools.reduce and not kws) or (f in (max, min) and kws):

@@ -10,8 +10,10 @@ import operator
 import numpy as np
 
 from zygote_lite._specialize.infer.counters import leave_where
+from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import INTS, TRUTHS, ArrayOf, Scalar
+from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
@@ -35,6 +37,20 @@ def parts_of_array(builder: Builder, x: Value, count: int | None = None) -> list
         places = [structure(tuple, [row, constant(i)]) for i in range(length)]
         return [builder.item(whole, place) for place in places]
     return [builder.item(x, constant(i)) for i in range(length)]
+
+
+def known_parts(builder: Builder, x: Value) -> list[Value] | None:
+    """Return the items of an iterable one by one, where it is known how many there are."""
+    return parts_of_array(builder, x) if x.is_array else known_items(one_by_one(builder, x))
+
+
+def one_by_one(builder: Builder, x: Value) -> Value:
+    """Return `x.shape` of an array as a tuple of its lengths; other values as they are."""
+    made = builder.definitions.get(x)
+    if made is None or made.function is not attribute_of("shape") or not made.arguments[0].is_array:
+        return x
+    places = map(constant, range(len(x.sample)))
+    return structure(tuple, [builder.apply(operator.getitem, [x, i]) for i in places])
 
 
 def _row_of(builder: Builder, x: Value) -> tuple[Value | None, Value]:

@@ -20,7 +20,12 @@ from zygote_lite._specialize.infer.iteration.rows import number_of_rows
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
-from zygote_lite._specialize.infer.models.arrays import open_mesh, parts_of_array, spread_arrays
+from zygote_lite._specialize.infer.models.arrays import (
+    known_parts,
+    open_mesh,
+    parts_of_array,
+    spread_arrays,
+)
 from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.infer.models.lists import whole as _whole_lists
 from zygote_lite._specialize.infer.models.lookups import by_known_name, contains, signature_of
@@ -168,7 +173,7 @@ def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
 
 
 def _joined_sequences(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
-    parts = [parts_of_array(builder, x) if x.is_array else known_items(x) for x in xs]
+    parts = [known_parts(builder, x) for x in xs]
     if any(part is None for part in parts):
         raise NotSupported.UNKNOWN_LENGTH(
             "it makes a tuple or list of something whose length is not fixed"
@@ -183,7 +188,9 @@ def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:
     """Return several iterables that are walked together; those known item by item came before."""
     if kind == "reversed" and type(xs[0].sample) is range:
         return builder.apply(operator.getitem, [xs[0], constant(slice(None, None, -1))])
-    if kind == "reversed" and not xs[0].contents:
+    x = xs[0]
+    has_rows = isinstance(x.fact, ListOf) or (x.is_array and not x.has_no_axes)
+    if kind == "reversed" and not (x.contents or has_rows):
         return None
     if any(x.is_scalar for x in xs):
         raise Unsound.RAISES(f"{kind} gets a number")
