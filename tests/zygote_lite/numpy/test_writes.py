@@ -1,10 +1,20 @@
 """Writes into arrays: of values with more axes, and where entries share memory."""
 
+import operator
+
 import numpy as np
 import pytest
 from scipy import interpolate
 
-from zygote_lite import DifferentiationError, gradient, hessian, jvp, testing
+from tests.zygote_lite.checks.finite_differences import slopes
+from zygote_lite import (
+    DifferentiationError,
+    gradient,
+    hessian,
+    jvp,
+    testing,
+    value_and_grad,
+)
 
 
 def into_all(y):
@@ -412,3 +422,29 @@ def test_an_array_without_axes_is_written():
         np.testing.assert_allclose(gradient(f, x)[0], 6 * x + [15.0, 0.0])
     with testing.recorded_only():
         np.testing.assert_allclose(gradient(f, x)[0], 6 * x + [15.0, 0.0])
+
+
+V = np.array([0.5, 2.0, 3.0])
+SLICES_BY_AN_ITERATOR = {
+    "the slice": lambda x, y, t: t.__imul__(x[0]),
+    "the array": lambda x, y, t: y.__setitem__(0, x[1]),
+    "the iterator": lambda x, y, t: operator.setitem(y.flat, slice(0, 2), x[2]),
+    "itself": lambda x, y, t: operator.setitem(y.flat, slice(0, 3), t * y.flat[1:4]),
+}
+
+
+@pytest.mark.parametrize("written", SLICES_BY_AN_ITERATOR)
+def test_a_slice_that_an_iterator_gives_is_a_copy(written):
+    """The iterator is one of an array that holds what is differentiated already."""
+
+    def f(x):
+        y = np.ones(4)
+        y[1] = x[0] * x[1]
+        t = y.flat[:3]
+        SLICES_BY_AN_ITERATOR[written](x, y, t)
+        return np.sum(y * y) + np.sum(np.sin(t) * [1.0, 2.0, 3.0])
+
+    for _ in range(3):
+        value, slope = value_and_grad(f)(V)
+        assert value == f(V)
+        np.testing.assert_allclose(slope, slopes(f, (V,))[0][1], rtol=1e-6)

@@ -213,7 +213,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
     if nodes[1] is not None and id(owner_of(x.base)) not in (state.written or {}):
         return None  # the iterator still stands for what it was made of
     flat, at = tape.call((None, None), np.ravel, x.base)
-    return tape.call((None, at, nodes[2]), operator.getitem, flat, index)
+    found, at = tape.call((None, at, nodes[2]), operator.getitem, flat, index)
+    return tape.call((None, at), np.copy, found) if type(found) is np.ndarray else (found, at)
 
 
 @handlers.desugared(setattr, of=np.ndarray)
