@@ -12,7 +12,9 @@ or remembers what was found: each call walks through all that it reaches.
 """
 
 import contextlib
+import copy
 import functools
+import itertools
 import sys
 import time
 
@@ -34,7 +36,14 @@ QUESTIONS = {
     "a key": lambda m, k: m.by_key[m.keys[k]] + 1,
     "in": lambda m, k: (m.parts[k] in m.parts) + 1,
     "an array": lambda m, k: np.array(m.parts[: k + 1], dtype=object)[0].number + 1,
+    "a slice": lambda m, k: m.array[k : k + 2][0].number + 1,
+    "flat": lambda m, k: m.array.flat[k].number + 1,
     "locals": lambda m, k: len(locals()),
+    "globals": lambda m, k: len(globals()) > 0,
+    "vars": lambda m, k: len(vars(m.parts[k])),
+    "eval": lambda m, k: len(eval("[k]")),
+    "copy": lambda m, k: copy.copy(m.parts[k]).number + 1,
+    "chain": lambda m, k: len([*itertools.chain(m.parts[:3], m.parts[:2])]),
     "in C": lambda m, k: sys.getsizeof(m.parts[k]) > 0,
 }
 
@@ -91,6 +100,7 @@ def ways(size):
     model = Model(size)
     model.keys = [Key(k, model) for k in range(3)]
     model.by_key = {key: key.number for key in model.keys}
+    model.array = np.array(model.parts, dtype=object)
     model.cached = functools.lru_cache(lambda k: model.parts[k].number)
     global MODEL
     MODEL = model

@@ -21,6 +21,7 @@ from tests.zygote_lite.checks.finite_differences import assert_slopes, slopes
 from zygote_lite import DifferentiationError, gradient, value_and_grad
 from zygote_lite._activity import doubts, heap, side_effects, walk
 from zygote_lite._cotangents.run import state
+from zygote_lite._specialize import callee
 from zygote_lite.testing import recorded_only
 
 said: list[object] = []
@@ -71,7 +72,7 @@ def safely(k):
 
 
 def looks_at_names(k):
-    return len(locals()) * k
+    return len(eval("[k]")) * k
 
 
 def generated(k):
@@ -241,15 +242,9 @@ class Key:
 
 
 ASKED_ONCE = {
-    "lru_cache": lambda m, k: m.cached(k) + 1,
-    "locals": lambda m, k: len(locals()),
-    "vars of the caller": lambda m, k: len(vars()),
-    "globals": lambda m, k: len(globals()) > 0,
-    "vars": lambda m, k: len(vars(m.parts[k])),
     "copy": lambda m, k: copy.copy(m.parts[k]).number + 1,
+    "eval": lambda m, k: len(eval("[k]")),
     "print": lambda m, k: print(m.parts[k], end="", file=sys.stderr) is None,
-    "chain": lambda m, k: len([*itertools.chain(m.parts[:3], m.parts[:2])]),
-    "item of an array": lambda m, k: np.array(m.parts[: k + 1], dtype=object)[0].number + 1,
     "key": lambda m, k: m.keys[m.named[k]] + 1,
 }
 NOT_WALKED = {
@@ -268,6 +263,26 @@ NOT_WALKED = {
     "attrgetter": lambda m, k: operator.attrgetter("number")(m.parts[k]) + 1,
     "weak reference": lambda m, k: weakref.ref(m.parts[k])().number + 1,
     "namespace": lambda m, k: types.SimpleNamespace(part=m.parts[k]).part.number + 1,
+    "locals": lambda m, k: len(locals()),
+    "vars of the caller": lambda m, k: len(vars()),
+    "dir of the caller": lambda m, k: len(dir()),
+    "globals": lambda m, k: len(globals()) > 0,
+    "vars": lambda m, k: len(vars(m.parts[k])),
+    "item of an array": lambda m, k: np.array(m.parts[: k + 1], dtype=object)[0].number + 1,
+    "slice of an array": lambda m, k: m.array[k : k + 2][0].number + 1,
+    "mask of an array": lambda m, k: m.array[:3][np.array([True, False, True])][0].number + 1,
+    "items by a list": lambda m, k: m.array[[k, 0]][0].number + 1,
+    "items of an array": lambda m, k: sum([part.number for part in m.array[: k + 1]]) + 1,
+    "flat": lambda m, k: m.array.flat[k].number + sum([p.number for p in m.array[:3].flat]) + 1,
+    "tolist": lambda m, k: m.array[:3].tolist()[k].number + m.array.item(k).number + 1,
+    "shape of an array": lambda m, k: len(m.array.shape) + m.array.size,
+    "next of an array": lambda m, k: next(iter(m.array)).number + 1,
+}
+BOUNDED = {
+    "chain": lambda m, k: len([*itertools.chain(m.parts[:3], m.parts[:2])]),
+    "lru_cache": lambda m, k: m.cached(k) + 1,
+    "filled cache": lambda m, k: m.filled(k).number + 1,
+    "zip of an array": lambda m, k: sum([p.number for p, _ in zip(m.array, [1, 2])]) + 1,
 }
 
 
@@ -281,6 +296,10 @@ def asked_of(size):
     model.cached = functools.lru_cache(lambda k: model.parts[k].number)
     model.named = [Key(k, model) for k in range(3)]
     model.keys = {key: key.k for key in model.named}
+    model.array = np.array(model.parts, dtype=object)
+    model.filled = functools.lru_cache(lambda k: model.parts[k])
+    for k in range(3):
+        model.filled(k)
     return model
 
 
@@ -315,7 +334,13 @@ def vast_model():
 
 @pytest.mark.parametrize("name", NOT_WALKED)
 def test_functions_in_c_that_look_at_their_operands_walk_nowhere(steps, vast_model, name):
-    assert steps_taken(steps, NOT_WALKED[name], vast_model, 30) < 30 * 40 + 1_000
+    assert steps_taken(steps, NOT_WALKED[name], vast_model, 30) < 30 * 60 + 1_000
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_what_a_question_looks_at_has_a_bound(steps, short_walks, name):
+    taken = [steps_taken(steps, BOUNDED[name], asked_of(size), 10) for size in (4_000, 16_000)]
+    assert taken[0] == taken[1] < 10_000
 
 
 def counted_up(model, k):
@@ -347,7 +372,7 @@ def linked_model(size):
 def short_walks(monkeypatch):
     """Give up early, so that a few thousand objects are as many as a million."""
     monkeypatch.setattr(walk, "LIMIT", 500)
-    for module in (walk, doubts):
+    for module in (walk, doubts, callee):
         monkeypatch.setattr(module, "LIMIT_BY_NAME", 1000, raising=False)
 
 

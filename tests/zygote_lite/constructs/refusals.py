@@ -50,9 +50,21 @@ def executes(x):
     return names["y"]
 
 
-@refused("`locals()`", "locals", (0.5,))
-def reads_locals(x):
-    return locals()["x"] * 2.0
+@refused("`locals()` in a comprehension or a class", "locals", (0.5,))
+def reads_locals_of_a_comprehension(x):
+    return sum([locals()["y"] * x for y in [x, 1.0]])
+
+
+@refused("`locals` by another name", "locals", (0.5,))
+def reads_locals_by_another_name(x):
+    look = locals
+    return look()["x"] * 2.0
+
+
+@refused("a variable of a module, written as an entry of a dict", "module", (0.5,))
+def writes_a_variable(x):
+    globals()["COUNT"] = x * 3.0
+    return COUNT * x
 
 
 @refused("a function in C without a rule", "rule", (0.5,))

@@ -12,6 +12,7 @@ import numpy as np
 from tests.zygote_lite.constructs.declare import declaring
 
 CASES = []
+BOXES = [0.0]
 works, refused = declaring(CASES)
 
 
@@ -653,6 +654,39 @@ def kept_fields(x):
     fields = vars(box)
     box.w = x
     return fields["w"]
+
+
+@works("`locals()`, `vars()`, `dir()`", (0.7,))
+def own_variables(x):
+    y = x * x
+    for k in range(2):
+        y = y * (k + x)
+    del k
+    return locals()["y"] * len(vars()) * ("y" in dir()) + len(dir())
+
+
+@works("`locals()`, `vars()`, `dir()`", (0.7,))
+def shared_variables(x):
+    def scaled(z):
+        return z * w
+
+    w = x * 3.0
+    before = locals()
+    w = x * 4.0
+    after = locals()
+    return scaled(x) + before["w"] + after["w"] * len(before) + after["w"] * (before is after)
+
+
+@works("`locals()`, `vars()`, `dir()`", (0.7,))
+def format_of_variables(x):
+    y = 2.0
+    return len("{x:.1f} {y:.2f}".format(**locals())) * x * y
+
+
+@works("`globals()`", (0.7,))
+def variables_of_the_module(x):
+    globals()["BOXES"][0] = x
+    return globals()["BOXES"][0] * BOXES[0] * (len(globals()) > 10)
 
 
 @refused("the `__dict__` of a class", "__dict__", (0.7,))

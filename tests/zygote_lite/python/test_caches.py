@@ -7,7 +7,9 @@ import io
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.finite_differences import assert_slopes
 from zygote_lite import DifferentiationError, gradient, testing, value_and_grad
+from zygote_lite._activity import doubts
 
 
 def nested_counter(x):
@@ -220,6 +222,94 @@ def test_what_a_call_without_a_gradient_kept_is_refused():
     f(3.0)
     with pytest.raises(DifferentiationError, match=r"\[ZL026\]"):
         gradient(f, 3.0)
+
+
+class Outside:
+    def __init__(self, w):
+        self.w = w
+
+
+outside = Outside(1.0)
+
+
+@functools.lru_cache
+def scaled(k):
+    return outside.w * k
+
+
+@functools.lru_cache(typed=True)
+def same(k, *, of=0):
+    return outside
+
+
+@functools.cache
+def square(k):
+    return k * k
+
+
+@pytest.fixture
+def filled():
+    for f in (scaled, same, square):
+        f.cache_clear()
+    outside.w = 1.0
+    scaled(2), same(1), same(1.0, of=2), square(2.0), square(3.0)
+
+
+def by_an_old_value(x):
+    outside.w = x
+    return scaled(2) * x
+
+
+def by_an_object_that_is_kept(x):
+    outside.w = x
+    return same(1).w * same(1.0, of=2).w * square(3.0)
+
+
+def by_an_object_that_is_not_kept(x):
+    outside.w = x
+    return same(5).w * x
+
+
+def inside(x):
+    return gradient(lambda y: y * square(y) * square(x) * square(3.0), x)[0]
+
+
+KEPT_BEFORE = [by_an_old_value, by_an_object_that_is_kept, by_an_object_that_is_not_kept, inside]
+
+
+@pytest.mark.parametrize("f", KEPT_BEFORE)
+def test_what_the_users_cache_holds_is_what_a_call_gives(filled, f, monkeypatch):
+    """Also where every walk is given up: Python gives the value that it kept."""
+    want = f(2.0)
+    for given_up in (False, True):
+        if given_up:
+            monkeypatch.setattr(doubts, "may_reach_active", lambda *xs, given=0: True)
+        for _ in range(4):
+            outside.w = 1.0
+            y, (d,) = value_and_grad(f, (0,))(2.0)
+            assert y == want
+            assert_slopes((d,), f, (2.0,), 1e-6)
+
+
+def test_another_value_that_the_users_cache_holds_for_the_argument_is_refused(filled):
+    scaled(3.0)
+    outside.w = 4.0
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match=r"keeps another value.*\[ZL026\]"):
+            gradient(scaled, 3.0)
+
+
+def test_what_was_written_into_a_value_that_the_users_cache_holds_is_refused():
+    made = functools.lru_cache(lambda k: [k])
+    made(2.0)
+
+    def f(x):
+        made(2.0)[0] = x
+        return made(x)[0] * x
+
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match=r"\[ZL026\]"):
+            gradient(f, 2.0)
 
 
 def test_tables_are_read_by_names():

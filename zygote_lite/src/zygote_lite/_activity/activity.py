@@ -21,6 +21,7 @@ from zygote_lite._activity.classes import (
 )
 from zygote_lite._activity.doubts import may_depend
 from zygote_lite._activity.marks import PLAIN, mark_new, note_outside
+from zygote_lite._activity.operands import array_of_objects, holds_itself
 from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import (
     DICT,
@@ -101,7 +102,12 @@ def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
 
 
 def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
-    return any(id(x) in active or (kind_of(x) == VALUE and reaches_active_at_all(x)) for x in xs)
+    return any(id(x) in active or (kind_of(x) == VALUE and _is_value_active(x)) for x in xs)
+
+
+def _is_value_active(x: Any) -> bool:
+    array = array_of_objects(x)
+    return reaches_active_at_all(x) if array is None else holds_itself(array)
 
 
 def text_pullback(y: Any, count: int) -> TextPullback:

@@ -22,7 +22,7 @@ from typing import Any
 from rulescore import find_rule
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.operands import holds_itself, looked_at
-from zygote_lite._activity.side_effects import SEEKING_IN_ORDER, as_far_as_found
+from zygote_lite._activity.side_effects import SEEKING_IN_ORDER, as_far_as_found, names_loaded
 from zygote_lite._activity.walk import (
     LIMIT_BY_NAME,
     may_reach_active,
@@ -41,7 +41,8 @@ from zygote_lite.errors import DifferentiationError
 
 _LONG_CALL = 2000
 GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_OF_NAMES = {"locals", "globals", "vars", "eval", "exec"}  # builtins
+_RUNNING_TEXTS = {"eval", "exec"}
+_OF_VARIABLES = {"locals", "globals", "vars", "dir"}  # followed where they are called by name
 _OF_FRAMES = {"_getframe", "_current_frames", "currentframe", "getouterframes", "inspect"}
 # what took more calls than a walk takes steps
 _long: "weakref.WeakSet[types.CodeType]" = weakref.WeakSet()
@@ -64,6 +65,8 @@ def may_depend(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     seen = looked_at(f, xs, kws)
     if seen is not None:
         return any(map(holds_itself, seen))
+    if type(f) is functools._lru_cache_wrapper and _is_recordable(f.__wrapped__):
+        return may_reach_active(*operands, given=LIMIT_BY_NAME)  # what it keeps costs nothing
     called = _function_called(f, xs)
     if called is None and (f is apply or f is invoke):
         return True  # it stands for the call of a function in C, which is asked for in turn
@@ -139,9 +142,9 @@ def _function_called(f: Any, xs: tuple[Any, ...]) -> types.FunctionType | None:
     return f if type(f) is types.FunctionType else None
 
 
-def _is_recordable(f: types.FunctionType) -> bool:
+def _is_recordable(f: Any) -> bool:
     """Return whether a function does the same where it is recorded: it looks at no frames."""
-    if not _is_followed(f.__code__):
+    if type(f) is not types.FunctionType or not _is_followed(f.__code__):
         return False
     try:
         recording_of(f)
@@ -161,9 +164,13 @@ def _has_while(code: types.CodeType) -> bool:
 def _is_followed(code: types.CodeType) -> bool:
     if code.co_filename.startswith(ENGINE):  # Python for what is written in C
         return True
-    return not is_library(code.co_filename) and not any(
-        _OF_FRAMES.intersection(part.co_names) or _OF_NAMES & variables_named(part)
-        for part in codes_in(code)
+    return (
+        not is_library(code.co_filename)
+        and not any(
+            _OF_FRAMES.intersection(part.co_names) or _RUNNING_TEXTS & variables_named(part)
+            for part in codes_in(code)
+        )
+        and not any(name in _OF_VARIABLES and not called for name, called in names_loaded(code))
     )
 
 

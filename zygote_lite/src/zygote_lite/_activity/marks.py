@@ -67,6 +67,7 @@ def forget_marks() -> None:
         state.reaching,
         state.shared,
         state.bindings,
+        state.variables,
     ):
         known.clear()
 

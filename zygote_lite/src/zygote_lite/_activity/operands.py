@@ -5,6 +5,7 @@ Such a call depends on no more than what it looks at, however much can be reache
 class has none of the methods that the function calls is not looked into.
 """
 
+import gc
 import operator
 import sys
 import types
@@ -55,6 +56,10 @@ def looked_at(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[Any] | N
     It is the operands, and the containers within containers, whose items are not active by
     themselves.
     """
+    if xs and id(f) in _MOVING:
+        array = array_of_objects(xs[0])
+        if array is not None:
+            return [array]
     if kws or not xs:
         return _looked_at_by_methods(f, (*xs, *kws.values()))
     if f is isinstance or f is issubclass:
@@ -67,6 +72,28 @@ def looked_at(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[Any] | N
     else:
         in_c = len(xs) == 1 and (f is id or f is type or f is callable)
     return [*xs] if in_c else _looked_at_by_methods(f, xs)
+
+
+def array_of_objects(x: Any) -> Any:
+    """Return an array of objects, also for its `flat` or an iterator over it; otherwise `None`.
+
+    None is made of what is active, which is refused. So it holds what is active only in objects,
+    which are known by their address wherever they are read.
+    """
+    if type(x) is np.flatiter:
+        x = x.base
+    elif type(x) is _ITERATOR:
+        x = next(iter(gc.get_referents(x)), None)
+    return x if type(x) is np.ndarray and x.dtype == object else None
+
+
+_ITERATOR = type(iter(np.zeros(0)))
+_MOVING = {id(f) for f in (
+    operator.getitem, iter, next, len, getattr, np.ndarray.tolist, np.ndarray.item,
+    np.ndarray.copy, np.ndarray.ravel, np.ndarray.flatten, np.ndarray.reshape,
+    np.ndarray.transpose, np.ndarray.squeeze, np.ndarray.take,
+)}  # fmt: skip
+"""Functions that hand on the items of an array of objects, and look at none."""
 
 
 def holds_itself(x: Any) -> bool:

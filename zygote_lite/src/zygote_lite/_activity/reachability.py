@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._cotangents.kinds import is_written_in_python
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir.bytecode import codes_in, variables_named
 from zygote_lite._ir.places import is_installed, is_library
 from zygote_lite.caches import cached, cached_by_kind
@@ -54,7 +55,7 @@ def named_by(f: types.FunctionType) -> list[Any]:
         return []
     names, attributes = _names_in(f.__code__)
     variables = f.__globals__
-    found: list[Any] = []
+    found: list[Any] = [variables] if id(variables) in state.variables else []
     for name in names:  # of a builtin, say: then it is `None` here
         value = variables.get(name)
         if isinstance(value, types.ModuleType):

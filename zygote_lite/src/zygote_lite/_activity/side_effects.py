@@ -305,6 +305,11 @@ def _deeds(code: types.CodeType) -> tuple[bool, set[Named], set[str], set[Named]
     return writes, names, free, methods
 
 
+def names_loaded(code: types.CodeType) -> set[Named]:
+    """Return the globals that code names, each with whether it is called there."""
+    return _deeds(code)[1]
+
+
 def may_write(f: types.FunctionType, kind: Any = None, seen: frozenset[Any] = frozenset()) -> bool:
     """Return whether a function may change more than its own variables, as far as its code tells.
 

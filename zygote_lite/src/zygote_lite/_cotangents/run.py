@@ -68,6 +68,7 @@ class State(threading.local):
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
     shared: dict[int, dict[int, Any]]  # by identity: what a thread that was started may read
     bindings: dict[int, tuple[Any, Any]]  # context variables that hold what is active
+    variables: dict[int, tuple[Any, set[Any]]]  # of modules, that hold active numbers, by name
     written_files: Any = None  # what the run has written that depends on what is differentiated
     opened: list[Any] | None = None  # names of the files that are opened, if that is asked for
     run: object = None  # the forward run, which differs from all others
@@ -78,6 +79,7 @@ class State(threading.local):
         self.clean = {}
         self.shared = {}
         self.bindings = {}
+        self.variables = {}
         self.private = {}
         self.holders = {}
         self.reaching = {}

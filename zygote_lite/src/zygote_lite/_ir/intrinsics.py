@@ -298,7 +298,7 @@ _FUNCTIONS = (
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",
-    "setattr", "super",
+    "setattr", "sorted", "super",
 )  # fmt: skip
 INTRINSICS: dict[str, Any] = {f.__name__: f for f in _FUNCTIONS}
 INTRINSICS |= {name: getattr(builtins, name) for name in _BUILTINS}

@@ -16,7 +16,7 @@ import numpy as np
 from zygote_lite._activity.activity import holds_text
 from zygote_lite._activity.doubts import GENERATES
 from zygote_lite._activity.saved import note_captured_deeply
-from zygote_lite._activity.walk import may_reach_active, reaches_active_at_all
+from zygote_lite._activity.walk import LIMIT_BY_NAME, may_reach_active
 from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._cotangents.registry import BY_CODE, Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, state, take
@@ -95,12 +95,20 @@ def _differentiated(nodes: Nodes, xs: tuple[Any, ...]) -> tuple[int, ...]:
     numbers = []
     for i, x in enumerate(xs):
         by_address = type(x) not in _BY_VALUE and kind_of(x) != INERT
-        reaches = reaches_active_at_all if type(x) in _OF_PARTS else may_reach_active
-        if nodes[i + 1] is not None or (by_address and reaches(x)):
-            if by_address and type(x) not in _OF_PARTS:
+        reaches, in_doubt = _reaches(x) if by_address else (False, False)
+        if nodes[i + 1] is not None or reaches:
+            if by_address and (type(x) not in _OF_PARTS or in_doubt):
                 return ()
             numbers.append(i)
     return tuple(numbers)
+
+
+def _reaches(x: Any) -> tuple[bool, bool]:
+    """Return whether something active may be reached from an argument, and whether that is open."""
+    known, state.doubted = state.doubted, False
+    found = may_reach_active(x, given=LIMIT_BY_NAME if type(x) in _OF_PARTS else 0)
+    in_doubt, state.doubted = state.doubted, known or state.doubted
+    return found, in_doubt
 
 
 def _holds_text(x: Any, node: NodeId) -> bool:

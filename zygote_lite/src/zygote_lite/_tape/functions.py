@@ -5,6 +5,7 @@ from typing import Any
 
 from zygote_lite._activity.doubts import note_length
 from zygote_lite._activity.marks import mark_new, note_made, note_outside, note_shared
+from zygote_lite._activity.namespaces import refuse_variables
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import NodeId, Traced, UndoOnly
 from zygote_lite._cotangents.run import slots_of, state
@@ -26,6 +27,8 @@ class RecordedFunctions(Entries):
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
         """Run the recording code of a Python function on this tape."""
+        if state.variables:
+            refuse_variables(f)
         run, is_generator = recording_of(f)
         note_resolution(f, xs, f"recorded; {place_of(f)}")
         given = self.bind(nodes, f, xs, kws)

@@ -42,6 +42,7 @@ from zygote_lite._ir.intrinsics import (
     build_set,
     build_slice,
     build_tuple,
+    frame_refusal,
     invoke,
     join_keywords,
     read_cell,
@@ -118,6 +119,20 @@ def resolved_anyway(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
     return (f, (*held, *xs), kws) if id(f) in EVEN_IF_INACTIVE else None
 
 
+def refuse_looking(f: Any, xs: tuple[Any, ...]) -> None:
+    """Refuse a builtin that looks at the variables of its caller: here that is the engine."""
+    if f is apply:
+        f, xs = xs[0], xs[1]
+    least = _GIVEN_ALL.get(id(f))
+    if least is not None and len(xs) < least:
+        raise frame_refusal(f"`{f.__name__}` by another name")
+
+
+_GIVEN_ALL = {id(f): 1 for f in (locals, globals, vars, dir)} | {id(f): 2 for f in (eval, exec)}
+"""How many arguments builtins are given at least that look at no variables of their caller."""
+_LOOKING_AT_CALLERS = {types.BuiltinFunctionType, type(apply)}
+
+
 def descriptor_of(f: Any) -> Any:
     """Return the method of a built-in type that a bound method is of."""
     owner = getattr(f, "__objclass__", None)
@@ -142,6 +157,8 @@ class InactiveCalls(RecordedFunctions):
             return generated
         if f is invoke or type(f) in (types.FunctionType, types.MethodType):
             refuse_names_of_caller(f, xs, kws)
+        if type(f) in _LOOKING_AT_CALLERS:
+            refuse_looking(f, xs)
         if type(f) is types.FunctionType:
             refuse_locals(f)
             if state.written_files is not None and may_read_descriptors(f):
@@ -231,7 +248,7 @@ class Iteration(InactiveCalls):
 
     def iterate_inactive(self, x: Any) -> Iterator[Traced]:
         """Yield the elements of an inactive iterable, which may become active during iteration."""
-        if type(x) is list:
+        if type(x) is list or (type(x) is np.ndarray and x.ndim and x.dtype == object):
             i = 0
             while i < len(x):
                 state.resolved += 1

@@ -8,24 +8,21 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.lower.variables import Variables
+from zygote_lite._ir.lower.looking import Looking, looks_at_variables
 from zygote_lite._ir.operators import OF_SYNTAX
 
 Lower = Callable[[ast.expr, str], ir.Atom]  # of an expression, into a variable
-_LOOKING_AT_LOCALS = ("exec", "eval", "locals", "globals", "vars")
 
 
-def _looking_at_locals(function: str, name: str, e: ast.Call) -> tuple[str, str]:
-    """Return what a call does that looks at variables, and what to write in its place."""
-    if name not in ("exec", "eval"):
-        return f"`{name}`, which looks at the variables of its caller,", ""
+def _running_text(function: str, name: str, e: ast.Call) -> tuple[str, str]:
+    """Return what a call does that runs a text, and what to write in its place."""
     is_given = e.args[1:] or e.keywords
     of = "also with variables that it is given" if is_given else "with the variables around it"
     instead = "write that code here, or make a function of it by `exec` before, and call that"
     return f"`{name}` of code, {of},", f"{instead}; or declare a rule for {function}"
 
 
-class Expressions(Variables):
+class Expressions(Looking):
     """The lowering of one function: how expressions add to its statements."""
 
     def statements(self, body: list[ast.stmt]) -> None:
@@ -273,12 +270,10 @@ class Expressions(Variables):
 
     def expr_call(self, e: ast.Call, target: str | None) -> ir.Atom:
         name = e.func.id if isinstance(e.func, ast.Name) else ""
-        if (
-            name in _LOOKING_AT_LOCALS
-            and name not in self.locals
-            and not (name == "vars" and e.args)
-        ):
-            self.refuse(e, *_looking_at_locals(self.code.co_name, name, e))
+        if name in ("exec", "eval") and name not in self.locals:
+            self.refuse(e, *_running_text(self.code.co_name, name, e))
+        if looks_at_variables(e) and name not in self.locals and not self.is_replaced(name):
+            return self.variables(e, name, target)
         arguments = [*e.args]
         if name == "super" and not arguments:
             first = self.code.co_varnames[0]

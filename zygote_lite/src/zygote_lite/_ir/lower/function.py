@@ -56,6 +56,9 @@ class _Lowering(Classes, Functions, Patterns):
             if not (self.out and isinstance(self.out[-1], ir.Return)):
                 end = ast.copy_location(ast.Return(), node.body[-1])
                 self.out.append(ir.Return(end, ir.Const(None)))
+        if self.held is not None:
+            first = node.body if isinstance(node, ast.Lambda) else node.body[0]
+            self.out.insert(0, ir.Build(first, self.held, "dict", []))
         return ir.Function(
             code.co_name,
             node.args,

@@ -127,6 +127,8 @@ class Functions(Expressions):
         def rename(node: Any) -> Any:
             return renamed(node, names)
 
+        self.within += 1
+
         def nest(generators: list[ast.comprehension], iterable: ir.Atom | None) -> None:
             if not generators:
                 inner(rename)
@@ -144,6 +146,7 @@ class Functions(Expressions):
             self.out.append(ir.For(e, variable, iterable, body, []))
 
         nest(e.generators, first)
+        self.within -= 1
 
     def conditions(self, tests: list[ast.expr], inner: Callable[[], None], origin: ast.AST) -> None:
         if not tests:

@@ -29,7 +29,8 @@ class Variables:
         self.globals = globals_
         self.locals = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
         self.node = mangled(definition_of(code), code)
-        self.locals -= bound_by_comprehensions(self.node) - {*code.co_freevars}
+        self.of_comprehensions = bound_by_comprehensions(self.node) - {*code.co_freevars}
+        self.locals -= self.of_comprehensions
         self.used = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)} | self.locals
         self.temporaries = 0
         self.nonlocals: list[str] = []

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity.marks import mark_active, mark_new
+from zygote_lite._activity.namespaces import note_variable
 from zygote_lite._cotangents.kinds import entries_of, type_in_c
 from zygote_lite._cotangents.registry import (
     Handlers,
@@ -46,6 +47,7 @@ def put_item(x: Any, key: Any, value: Any) -> tuple[Any, ...]:
     """
     base = type_in_c(x)
     if isinstance(x, dict):
+        note_variable(x, key, value)
         key = stored_key(x, key)
     else:
         place, size = operator.index(key), base.__len__(x)

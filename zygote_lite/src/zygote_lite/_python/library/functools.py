@@ -35,12 +35,6 @@ Cached: Any = functools._lru_cache_wrapper
 @handlers.callables(Cached)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Resolve a call of a function under `lru_cache`: it is run once for the same arguments."""
-    kept = [x for x in referents(f) if x is not f.__wrapped__ and x is not vars(f)]
-    if surely_reaches_active(*kept):  # a cache may be large
-        raise Fault.CACHE(
-            f"{where()}: what depends on what is differentiated has been written into a value that "
-            f"{f.__qualname__} under `lru_cache` keeps: return the value without the cache"
-        )
     options = f.cache_parameters()
     values = (*xs, *kws.values())
     alone = len(values) == 1 and not kws and type(xs[0]) in (int, str)  # a key by itself
@@ -52,6 +46,14 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         known.move_to_end(own)
         if nodes in found:
             return found[nodes]  # type: ignore[no-any-return]
+    kept = _kept_before(f, xs, kws, options["typed"]) if key not in known else ()
+    if kept and not any(nodes):
+        return kept[0], None
+    if surely_reaches_active(*kept):
+        raise Fault.CACHE(
+            f"{where()}: what depends on what is differentiated has been written into a value that "
+            f"{f.__qualname__} under `lru_cache` keeps: return the value without the cache"
+        )
     around = None if found is None else Surroundings(f.__wrapped__, values)
     if around is not None and around.effect is not None:
         raise _refused_again(f, around.effect)
@@ -63,12 +65,35 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         _demand_unchanged(f, first, done[0])
     elif key in known:
         raise _refused_again(f, "it called itself with the same arguments")
+    if kept and not are_same(kept[0], done[0]):
+        raise Fault.CACHE(
+            f"{where()}: {f.__qualname__} under `lru_cache` keeps another value of an earlier call "
+            "for these arguments, through which no gradient passes: let it depend on its arguments "
+            "alone, or call `cache_clear` before"
+        )
     if found is None:
         known[key] = key, (found := {})
     found[nodes] = done
     if options["maxsize"] is not None and len(known) > options["maxsize"]:
         known.popitem(last=False)
     return done
+
+
+def _kept_before(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], typed: bool) -> tuple[Any, ...]:
+    """Return, in a tuple, what the user's cache held for a call before the run."""
+    if not f.cache_info().currsize:
+        return ()
+    parts = referents(f)
+    kept = next(x for x in parts if type(x) is dict and x is not vars(f))
+    key: Any = xs
+    if kws:
+        mark = next(x for x in parts if type(x) is object)  # it parts them, as C does it
+        key = (*xs, mark, *(part for item in kws.items() for part in item))
+    if typed:
+        key = (*key, *map(type, (*xs, *kws.values())))
+    elif len(xs) == 1 and not kws and type(xs[0]) in (int, str):
+        key = xs[0]
+    return (f(*xs, **kws),) if key in kept else ()
 
 
 class _Key(tuple[Any, ...]):

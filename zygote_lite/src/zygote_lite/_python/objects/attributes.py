@@ -186,7 +186,8 @@ def _(
         return None, no_pullback(len(nodes))
     known = kind_of(x) >= TUPLE or isinstance(x, type)
     if value and not known and not _is_own_attribute(x, name):
-        change(x, name, *value)
+        if not isinstance(x, types.ModuleType):  # which keeps what it had
+            change(x, name, *value)
         if is_known_by_rule(type(x)):
             raise refused_part(x, name)  # perhaps in its `__init__`
         raise Fault.ATTRIBUTE(

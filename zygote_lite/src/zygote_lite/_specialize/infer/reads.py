@@ -94,6 +94,8 @@ def _intrinsic(path: str) -> Any:
 
 def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     """Write `x.name`, and return it."""
+    if name == "__globals__":
+        raise NotSupported.ATTRIBUTE("it reads all variables of its module, as `globals()` does")
     if x.is_array:
         return array_attribute(builder, x, name)
     if x.is_known_by_rule:
