@@ -61,6 +61,7 @@ DASK = {
     ],
     "Duplicate axes": ["fft.fftn fft.ifftn"],
     "inference failed": ["vecdot"],  # of complex vectors and real ones
+    "a sequence of arrays": ["dstack hstack vstack"],  # one array
     "out of range": ["select"],  # one condition for several choices
     "1D weights": ["average"],
     "not iterable|requires either|normed=": [

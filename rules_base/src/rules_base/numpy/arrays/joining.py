@@ -187,6 +187,26 @@ def _(dy, x: Array, axis=0):
     return np.moveaxis(dy, axis, 0)
 
 
+@rule.linear(np.vstack)
+def _(dy, x: Array):
+    return np.reshape(dy, x.shape)
+
+
+@rule.linear(np.hstack)
+def _(dy, x: Array):
+    return np.stack(slices(dy, x, 0 if dy.ndim == 1 else 1, np.atleast_1d))
+
+
+@rule.linear(np.dstack)
+def _(dy, x: Array):
+    return np.stack(slices(dy, x, 2, np.atleast_3d))
+
+
+@rule.linear(np.column_stack)
+def _(dy, x: Array):
+    return np.stack(slices(dy, x, 1, as_columns))
+
+
 # -- of batches
 
 

@@ -19,6 +19,8 @@ rule.example(np.stack, [MATRIX[0], [0.5, 0.25, 1.0]], axis=1)
 for f in (np.vstack, np.hstack, np.dstack, np.column_stack):
     rule.example(f, [MATRIX, MATRIX + 1.0])
     rule.example(f, (MATRIX[0], MATRIX[1]))
+    for x in (MATRIX, MATRIX[0], np.stack([MATRIX, MATRIX + 1.0])):
+        rule.example(f, x)
 rule.example(np.vstack, [MATRIX, MATRIX[0]])
 rule.example(np.column_stack, [MATRIX, MATRIX[:, 0]])
 rule.example(np.hstack, [0.5, MATRIX[0]])
