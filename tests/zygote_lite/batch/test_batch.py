@@ -361,6 +361,69 @@ def test_what_a_call_on_the_whole_batch_would_answer_otherwise_is_as_in_a_loop(f
     assert found.dtype == expected.dtype
 
 
+def of_a_part_without_axes(x):
+    y = x * 1.0
+    part = y[1, ...]
+    part += 10.0
+    return y * x
+
+
+def of_a_part_of_another_shape(x):
+    y = x * 1.0
+    part = y[1:2].reshape(())
+    part *= part
+    return np.sum(y * x)
+
+
+def of_a_part_without_its_axis(x):
+    y = x * 1.0
+    part = np.squeeze(y[:1])
+    other = part
+    other -= x[1]
+    return y @ x + part
+
+
+def of_an_array_of_a_number(x):
+    y = np.array(x[0])
+    z = y
+    z += x[1]
+    return y * x
+
+
+def of_a_choice(x):
+    y = np.where(x[0] > 0, x[1], x[2] ** 2)
+    z = y
+    z *= x[1]
+    return y * x
+
+
+def of_numbers(x):
+    y = x.sum()
+    z = y
+    z += x[1]
+    return y * z * np.isclose(float(y), x[0] + x[1] + x[2] + x[3])
+
+
+def of_a_type(x):
+    y = np.where(x[0] > 0, x[1], x[2])
+    return x * (2.0 if isinstance(y, np.ndarray) else 3.0)
+
+
+WITHOUT_AXES = (of_a_part_without_axes, of_a_part_of_another_shape, of_a_part_without_its_axis,
+                of_an_array_of_a_number, of_a_choice, of_numbers, of_a_type)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", WITHOUT_AXES, ids=[f.__name__ for f in WITHOUT_AXES])
+def test_an_array_without_axes_can_be_written_to_and_a_number_cannot(f):
+    np.testing.assert_allclose(vmap(f)(A), np.stack([f(x) for x in A]), rtol=1e-14)
+    of_all = grad(lambda xs: np.sum(vmap(f)(xs)))
+    of_each = vmap(grad(lambda x: np.sum(f(x))))
+    want = [jacobian_by_differences(lambda x: np.sum(f(x)), (x,)) for x in A]
+    for _ in range(3):
+        np.testing.assert_allclose(of_all(A), want, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(of_each(A), want, rtol=1e-6, atol=1e-7)
+
+
 def test_a_mask_with_more_axes_than_an_entry_is_an_error_as_in_a_loop():
     with pytest.raises(ValueError, match="more dimensions"):
         vmap(lambda x: np.sum(x, where=np.ones((3, 3), bool)))(np.ones((3, 3)))

@@ -422,3 +422,48 @@ def test_what_is_run_again_may_call_itself_as_deep_as_in_python():
     x = 1.001
     value, slope = value_and_grad(checkpoint(power))(x)
     np.testing.assert_allclose((value, slope), (x**301, 301 * x**300))
+
+
+class Held:
+    pass
+
+
+def of_an_entry(x, y):
+    held = [x]
+    step = checkpoint(lambda v: v * held[0] ** 2)
+    value = step(y)
+    held[0] = y
+    return value * y
+
+
+def of_an_attribute(x, y):
+    held = Held()
+    held.x = x
+    step = checkpoint(lambda v: v * held.x**2)
+    value = step(y)
+    held.x = y
+    return value * y
+
+
+@pytest.mark.parametrize("f", [of_an_entry, of_an_attribute])
+def test_a_container_that_is_changed_later_is_refused_in_a_gradient_of_a_gradient(f):
+    for _ in range(3):  # x²y²
+        assert gradient(f, 1.5, 2.0) == (12.0, 9.0)
+        assert jvp(f, (1.5, 2.0), (1.0, 0.0)) == (9.0, 12.0)
+    for second in (
+        lambda: jvp(grad(f, 1), (1.5, 2.0), (1.0, 0.0)),
+        lambda: hvp(f)(1.5, 2.0, 1.0),
+        lambda: jvp(lambda x: jvp(f, (x, 2.0), (1.0, 0.0))[1], (1.5,), (1.0,)),
+    ):
+        with pytest.raises(DifferentiationError, match="that is changed later"):
+            second()
+
+
+def test_an_array_that_is_changed_later_is_not():
+    def f(x, y):
+        held = np.array([x, x])
+        value = checkpoint(lambda v: v * held[0] ** 2)(y)
+        held[0] = y
+        return value * y
+
+    assert jvp(grad(f, 1), (1.5, 2.0), (1.0, 0.0)) == (9.0, 12.0)

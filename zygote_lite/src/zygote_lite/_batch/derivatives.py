@@ -28,8 +28,12 @@ from zygote_lite._tape.seeds import ActiveArguments, Argnums
 Leaves = list[Tracer]
 
 
-def _of_whole_batch(run: BatchRun, f: Any, leaves: Leaves, rebuild: Callable[[Leaves], Any]) -> Any:
+def _of_whole_batch(
+    run: BatchRun, f: Any, leaves: Leaves, rebuild: Callable[[Leaves], Any]
+) -> tuple[Any, list[bool]]:
     """Return a function of the numbers and arrays within the arguments of `f`, for a whole batch.
+
+    Each run of it notes in the list whether its value, without axes, is an array for each entry.
 
     Arguments:
         run: the run of the batch that it is differentiated in.
@@ -41,21 +45,27 @@ def _of_whole_batch(run: BatchRun, f: Any, leaves: Leaves, rebuild: Callable[[Le
     def on_tape(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
         inner = BatchRun(run.count, tape, run)
         given = zip(xs, nodes[1:], leaves, strict=True)
-        tracers = [Tracer(inner, x, node, plain=leaf.plain) for x, node, leaf in given]
+        tracers = [
+            Tracer(inner, x, node, plain=leaf.plain, is_array=leaf.is_array)
+            for x, node, leaf in given
+        ]
         arguments, named = rebuild(tracers)
         for x in (*arguments, *named.values()):
             _note_read_only(inner, x)
         y = inner.resolve(f, arguments, named)
         if type(y) is not Tracer or not y.batched or np.asarray(y.entry).dtype.kind != "f":
             raise NotBatched(f"{where()}: {name_of(f)} does not return a real array")
+        gives_array.append(y.is_array)
         return y.value, y.node
+
+    gives_array: list[bool] = []
 
     @inside(on_tape)
     @functools.wraps(f, updated=())
     def together(*xs: Any) -> Any:
         raise AssertionError("it is run on a tape alone")
 
-    return together
+    return together, gives_array
 
 
 def _note_read_only(run: BatchRun, x: Any) -> None:
@@ -77,7 +87,7 @@ class BatchReverse:
         operands = [*xs, *kws.values()]
         self.leaves: Leaves = []
         self.forms = {n: self._form(operands[n]) for n in self.active.numbers}
-        together = _of_whole_batch(run, f, self.leaves, self._rebuilt)
+        together, gives_array = _of_whole_batch(run, f, self.leaves, self._rebuilt)
         values, nodes = [x.value for x in self.leaves], [x.node for x in self.leaves]
         flags = (None, *(True for _ in values))
         if run.around is None:
@@ -86,6 +96,7 @@ class BatchReverse:
         else:
             self.nested = NestedRun(run.around, together, (None, *nodes), flags, values, {})
             self.y = Tracer(run, self.nested.y, self.nested.at_y)
+        self.y.is_array = gives_array[-1]
 
     def _form(self, x: Any) -> Any:
         """Return the form of an argument, with the numbers of its leaves."""
@@ -108,7 +119,8 @@ class BatchReverse:
         shape = (self.run.count, *np.shape(entry))
         y, node = self.run.carried_out(np.broadcast_to, (x, shape), {})
         is_plain = x.plain if type(x) is Tracer else not isinstance(x, Array | np.generic)
-        return Tracer(self.run, y, node, plain=is_plain)
+        is_array = isinstance(entry, np.ndarray) and not entry.ndim
+        return Tracer(self.run, y, node, plain=is_plain, is_array=is_array)
 
     def _rebuilt(self, leaves: Leaves) -> tuple[Any, Any]:
         operands = [*self.xs, *self.kws.values()]
@@ -133,7 +145,7 @@ class BatchReverse:
             if d.value is None:
                 kind = leaf.value.dtype if leaf.value.dtype.kind == "f" else np.float64
                 d.value = np.zeros(leaf.value.shape, kind)
-            d.plain = leaf.plain
+            d.plain, d.is_array = leaf.plain, leaf.is_array
         return found
 
     def answered(self, leaves: Leaves) -> Any:

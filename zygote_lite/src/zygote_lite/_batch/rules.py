@@ -101,8 +101,9 @@ def _by_found_rule(run: Any, rule: Any, f: Any, xs: tuple[Any, ...], kws: dict[s
     y = _carried_out(run.by_body, name_of(f), rule.body, tuple(operands), kws)
     if y is NotImplemented:
         raise NotBatched(f"{where()}: the batching rule of {name_of(f)} is not for these arguments")
-    note_resolution(f, tuple(entry_of(x) for x in xs), f"batching rule of {rule.place}")
-    return _as_batch(run, y, rule, plain)
+    entries = [entry_of(x) for x in xs]
+    note_resolution(f, tuple(entries), f"batching rule of {rule.place}")
+    return _as_batch(run, y, rule, plain, _of_first_entry(f, entries, kws, y))
 
 
 def _carried_out(how: Any, name: str, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
@@ -125,11 +126,40 @@ def _led(run: Any, x: Any) -> Any:
     return np.expand_dims(x, 0) if isinstance(x, np.ndarray) else x
 
 
-def _as_batch(run: Any, y: Any, rule: Any, plain: bool) -> Any:
+def _of_first_entry(f: Any, entries: list[Any], kws: dict[str, Any], y: Any) -> Any:
+    """Return what a function gives of one entry, if its type says more than that of the batch.
+
+    Without axes it may be a number, or an array, which can be written to: `x[..., 0]`, `np.where`.
+    """
+    parts = y if isinstance(y, list | tuple) else [y]
+    if all(np.ndim(shown(part.value) if type(part) is Tracer else part) != 1 for part in parts):
+        return None
+    is_part = f is operator.getitem and _has_ellipsis(entries[1])
+    gives_numbers = isinstance(f, np.ufunc) or id(f) in _OF_OPERATOR
+    if not is_part and (gives_numbers or _is_of_user(f)):
+        return None
+    with np.errstate(all="ignore"):
+        return _carried_out(lambda g, xs, kws: g(*xs, **kws), name_of(f), f, tuple(entries), kws)
+
+
+def _has_ellipsis(index: Any) -> bool:
+    parts = index if type(index) is tuple else (index,)
+    return any(part is Ellipsis for part in parts)
+
+
+def _is_of_user(f: Any) -> bool:
+    """Return whether a function is written in Python by a user: it may do something besides."""
+    path = f.__code__.co_filename if isinstance(f, types.FunctionType) else None
+    return path is not None and not is_library(path) and not is_installed(path)
+
+
+def _as_batch(run: Any, y: Any, rule: Any, plain: bool, due: Any = None) -> Any:
+    """Return what a call gives as a batch; `due` is what it gives of one entry, if known."""
     if isinstance(y, list | tuple):
+        dues = due if isinstance(due, list | tuple) and len(due) == len(y) else [None] * len(y)
         parts = [
-            part if type(part) in (bool, int, str) else _as_batch(run, part, rule, plain)
-            for part in y
+            part if type(part) in (bool, int, str) else _as_batch(run, part, rule, plain, one)
+            for part, one in zip(y, dues, strict=True)
         ]
         return tuple.__new__(type(y), parts) if isinstance(y, tuple) else run.noted(parts)
     box = y if type(y) is Tracer else Tracer(run, y, None)
@@ -142,7 +172,8 @@ def _as_batch(run: Any, y: Any, rule: Any, plain: bool) -> Any:
             f"a batch of {run.count}: return one with an entry for each of the batch in front",
             RuleError,
         )
-    return Tracer(run, box.value, box.node, plain=plain)
+    is_array = len(shape) == 1 and isinstance(due, np.ndarray)
+    return Tracer(run, box.value, box.node, plain=plain, is_array=is_array)
 
 
 def _entry_by_entry(
@@ -169,7 +200,8 @@ def _entry_by_entry(
         raise NotBatched(f"{where()}: the power of a truth value is an array of another dtype")
     plain = _is_of_numbers(f, xs, entries) or plain
     y = _carried_out(run.computed, name_of(f), f, tuple(operands), kws)
-    found = _as_batch(run, y, f"{name_of(f)}", plain)
+    due = None if plain else _of_first_entry(f, entries, kws, y)
+    found = _as_batch(run, y, f"{name_of(f)}", plain, due)
     if plain and not np.all(np.isfinite(_innermost_value(found))):
         raise NotBatched(f"{where()}: {name_of(f)} of Python's numbers may raise an error")
     note_resolution(f, tuple(entries), "entry by entry")
@@ -211,7 +243,7 @@ def _as_python_number(run: Any, x: Any) -> Any:
     """Return what `float` gives of each entry."""
     if type(x) is not Tracer or np.ndim(x.entry):
         return NotImplemented
-    if not isinstance(x.entry, float | np.floating):
+    if not isinstance(x.entry, float) and np.asarray(x.entry).dtype.kind != "f":
         return NotImplemented
     y, node = run.carried_out(_of_doubles, (x,), {})
     return Tracer(run, y, node, plain=True)

@@ -245,7 +245,7 @@ class BatchRun(CallsAround):
             raise NotBatched("an entry of another batch is used")
         x = x if x.run is self.parent else self.parent.adopted(x)
         node = x.node if x.node is None else self.lifted(x.node)
-        return Tracer(self, x.value, node, x.batched, x.plain)
+        return Tracer(self, x.value, node, x.batched, x.plain, x.is_array)
 
     def lifted(self, node: Any) -> Any:
         """Return the number, on the tape around, of a value of the run that this one is inside."""

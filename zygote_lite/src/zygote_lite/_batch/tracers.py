@@ -32,18 +32,25 @@ class Tracer:
         node: its number on the tape around.
         batched: whether it differs between entries.
         plain: whether the entries are Python's numbers, and not NumPy's.
+        is_array: whether an entry without axes is an array, which can be written to, and no number.
 
     Nothing can be done with it but by the run: whatever Python or C would ask of it is refused.
     """
 
-    __slots__ = ("batched", "node", "plain", "run", "value")
+    __slots__ = ("batched", "is_array", "node", "plain", "run", "value")
     __array_ufunc__ = None
 
     def __init__(
-        self, run: Any, value: Any, node: Any, batched: bool = True, plain: bool = False
+        self,
+        run: Any,
+        value: Any,
+        node: Any,
+        batched: bool = True,
+        plain: bool = False,
+        is_array: bool = False,
     ) -> None:
         self.run, self.value, self.node = run, value, node
-        self.batched, self.plain = batched, plain
+        self.batched, self.plain, self.is_array = batched, plain, is_array
 
     @property
     def entry(self) -> Any:
@@ -51,6 +58,8 @@ class Tracer:
         value = shown(self.value)
         if not self.batched:
             return value
+        if self.is_array:
+            return np.asarray(value[0])
         return value[0].item() if self.plain else value[0]
 
 

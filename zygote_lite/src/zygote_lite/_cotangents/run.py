@@ -73,6 +73,7 @@ class State(threading.local):
     opened: list[Any] | None = None  # names of the files that are opened, if that is asked for
     run: object = None  # the forward run, which differs from all others
     handed: tuple[Any, ...] = ()  # the function that a rule handed over last, and what answers it
+    stale = False  # whether a rule's function reads what was changed later, and is back as it was
     later: list[Callable[[], Any]]  # what is to be done when the run is over
 
     def __init__(self) -> None:

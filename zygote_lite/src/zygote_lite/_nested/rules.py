@@ -5,7 +5,9 @@ from typing import Any
 from rulescore import find_rule, project, rrule
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import build_tuple
+from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.cotangents import scaled
 from zygote_lite._nested.gradients import inside
 from zygote_lite._nested.run import NestedProduct, NestedPullback, NestedRun
@@ -14,6 +16,7 @@ from zygote_lite._tape.rules import handed_in
 from zygote_lite._tape.seeds import pair_of
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import refuse_keywords
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -135,6 +138,12 @@ def vjp_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any
 
 def _handed_in_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Do what a rule's `ad` does inside: the function has no state, as outside."""
+    if state.stale:
+        raise Fault.NESTED(
+            f"{where()}: {name_of(xs[0])} is run again in the reverse pass, and reads a list, a "
+            "dict or an object that is changed later, inside a gradient that is itself "
+            "differentiated: pass what it reads as an argument"
+        )
     with unchanged(xs[0], xs):
         return pullback_inside(tape, nodes, xs, kws)
 

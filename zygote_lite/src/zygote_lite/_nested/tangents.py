@@ -81,6 +81,8 @@ class Pushforward:
             run = NestedRun(self._tape, f, tuple(at), flags, xs, kws)
             run.tape.finish()
             self._tape.finish()
+            if not self._is_inside:  # no gradient of what functions read is asked for
+                run.tape.held.clear()
             self.y, self.at_y = run.y, outer_of((run.at_y,))[0] if self._is_inside else None
             refuse_iterator(f, self.y)
             y = pair_of(f, self.y)[0] if has_aux else self.y

@@ -47,6 +47,7 @@ from zygote_lite._tape.rules import (
     raise_refusal,
 )
 from zygote_lite._tape.tape import Tape
+from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import Fault
 
 
@@ -85,18 +86,58 @@ class NestedStore(Store):
         return accumulate(dx, self.written_cotangent(x, Ellipsis, forget=self.taking))
 
 
+class HeldByFunction:
+    """What containers hold that a function reads, which is given to a rule.
+
+    The pullback of the rule may run the function again. Going back, the containers hold what they
+    held then, and the outer tape knows only what they hold at the end.
+    """
+
+    def __init__(self, operands: tuple[Any, ...]) -> None:
+        self.operands = operands
+        self.before = contents_of(operands)
+        self.has_changed = False
+
+    def compare(self) -> None:
+        """Note whether the containers have changed since."""
+        self.has_changed = not hold_the_same(self._containers(self.before), self._containers())
+
+    def _containers(self, contents: Any = None) -> list[tuple[Any, Any]]:
+        found = contents_of(self.operands) if contents is None else contents
+        return [(x, held) for x, held in found if not isinstance(x, np.ndarray)]
+
+    def guarding(self, back: Any) -> Any:
+        """Return the pullback, which says whether the containers have changed as it runs."""
+
+        def guarded(dy: Any) -> Any:
+            was, state.stale = state.stale, self.has_changed
+            try:
+                return back(dy)
+            finally:
+                state.stale = was
+
+        return guarded
+
+
 _COMPUTED = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 class NestedTape(Tape):
     """A tape inside the differentiation of another tape."""
 
-    __slots__ = ("outer",)
+    __slots__ = ("held", "outer")
 
     def __init__(self, outer: Tape) -> None:
         super().__init__()
         self.outer = outer
         self.written = {}  # writes of rule bodies are the outer tape's alone
+        self.held: list[HeldByFunction] = []
+
+    def back(self, cotangents: dict[Any, Any]) -> None:
+        """Walk back, and note first what has changed since functions were given to rules."""
+        for held in self.held:
+            held.compare()
+        super().back(cotangents)
 
     def defaults_of(self, f: Any) -> dict[str, Any]:
         """Return the nodes of a function's defaults, which may have been defined on either tape."""
@@ -255,6 +296,9 @@ class NestedTape(Tape):
             y, node = self.outer.call((None, both, None), operator.getitem, result, 0)
             pullback, at_back = self.outer.call((None, both, None), operator.getitem, result, 1)
             back = back_of_general(self.outer, rule, pullback, at_back, y, (f, *arguments), needed)
+            if rule.needs_ad:
+                self.held.append(HeldByFunction((f, *arguments)))
+                back = self.held[-1].guarding(back)
         refuse_change(rule, arguments, before)
         if rule.may_raise and rule.kind != "constant":
             back = naming_line(f, back)
