@@ -8,6 +8,7 @@ It needs all these libraries, which `nox -s interop` installs.
 from importlib import import_module
 from pathlib import Path
 
+import array_api_compat
 import dask.array as da
 import jax
 import jax.numpy as jnp
@@ -20,12 +21,13 @@ import torch
 import xarray
 
 from rulescore import RuleError, Tangent
-from tests.interop.operations import OPERATIONS, X
+from tests.interop.operations import OF_STANDARD, OPERATIONS, X, by_standard
 from tests.interop.tables import with_table
 from zygote_lite import DifferentiationError, gradient
 
 PAGE = Path(__file__).parents[2] / "docs/rules/foreign_arrays.md"
 BEGIN = "<!-- python -m tests.interop.array_table writes this table -->\n"
+BEGIN_STANDARD = "<!-- python -m tests.interop.array_table writes this table of the standard -->\n"
 UNITS = pint.UnitRegistry()
 LIBRARIES = {
     "dask": lambda x: da.from_array(x, chunks=2),
@@ -37,6 +39,14 @@ LIBRARIES = {
     "PyTorch": torch.from_numpy,
     "JAX": jnp.asarray,
 }
+STANDARD = {name: LIBRARIES[name] for name in ("PyTorch", "JAX")}
+
+
+def namespace_of(x):
+    """Return what an array says, or what array-api-compat says of a tensor of PyTorch."""
+    if hasattr(x, "__array_namespace__"):
+        return x.__array_namespace__()
+    return array_api_compat.array_namespace(x)
 
 
 # functions of pydata sparse that are plain Python here: to compile them takes ten seconds
@@ -75,22 +85,27 @@ def outcome(f, make):
         np.testing.assert_allclose(
             dx._variable._data if of_object else dense(dx), gradient(f, X)[0], rtol=1e-12
         )
-        assert of_object or type(dx) is (np.ndarray if isinstance(x, jax.Array) else type(x))
+        assert of_object or type(dx) is (
+            np.ndarray if isinstance(x, jax.Array | torch.Tensor) else type(x)
+        )
         return "yes"
 
 
-def table():
-    """Return the table of all operations and libraries, in Markdown."""
-    lines = [f"| gradient through | {' | '.join(LIBRARIES)} |", f"|---{'|---' * len(LIBRARIES)}|"]
-    for name, f in OPERATIONS.items():
-        cells = (outcome(f, make) for make in LIBRARIES.values())
+def table(operations, libraries):
+    """Return a table of operations and libraries, in Markdown."""
+    lines = [f"| gradient through | {' | '.join(libraries)} |", f"|---{'|---' * len(libraries)}|"]
+    for name, f in operations.items():
+        cells = (outcome(f, make) for make in libraries.values())
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def written(text):
-    """Return the text of the page with the table as it is now."""
-    return with_table(text, BEGIN, table())
+    """Return the text of the page with the tables as they are now."""
+    text = with_table(text, BEGIN, table(OPERATIONS, LIBRARIES))
+    of_standard = {name: by_standard(f, namespace_of) for name, f in OF_STANDARD.items()}
+    libraries = {"NumPy": np.copy, **STANDARD}
+    return with_table(text, BEGIN_STANDARD, table(of_standard, libraries))
 
 
 if __name__ == "__main__":

@@ -32,11 +32,11 @@ MIXED = {  # the function, its argument, its name, what is told, what runs when 
         lambda x: rules_torch.numpy(lambda t: t.sum())(x), np.ones(3),
     ),
     "tensor": (
-        lambda t: (t * TENSOR).sum(), TENSOR, "a tensor of PyTorch", "pass `.detach().numpy()`",
+        lambda t: t.mul_(TENSOR).sum(), TENSOR, "a tensor of PyTorch", "pass `.detach().numpy()`",
         lambda x: np.sum(x * TENSOR.detach().numpy()), np.ones(3),
     ),
     "sin of a tensor": (
-        lambda t: torch.sin(t).sum(), TENSOR, "a tensor of PyTorch", OF_TORCH,
+        lambda t: (t * 1.0).sin_().sum(), TENSOR, "a tensor of PyTorch", OF_TORCH,
         lambda x: np.sum(rules_torch.numpy(torch.sin)(x)), np.cos(X),
     ),
     "a tensor and an array": (

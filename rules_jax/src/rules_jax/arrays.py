@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rules_jax.calls import Numpy, array_of, part_of_whole, record
+from rules_jax.calls import Numpy, array_of, record
 from rulescore import Numeric, RuleSet, project, zero
 from rulescore.interop import foreign
-from rulescore.interop.foreign import begun, is_number, parts_of
+from rulescore.interop.foreign import begun, is_number, is_of_form, part_of_whole, parts_of
 
 rule = RuleSet("rules_jax")
 Compiled = type(jax.jit(lambda: None))
@@ -81,9 +81,41 @@ for name in METHODS:
         declare_method(found.fget if is_attribute else found, Method(name, is_attribute))
 
 
+FUNCTIONS = """
+    acos acosh asin asinh astype atan atan2 atanh broadcast_arrays concat concatenate
+    cumulative_prod cumulative_sum dstack einsum expand_dims flip hstack linalg.cross
+    linalg.matrix_transpose linalg.norm linalg.outer linalg.trace linalg.vecdot linalg.vector_norm
+    linalg.matrix_norm matrix_transpose max mean min moveaxis permute_dims prod ravel repeat reshape
+    roll squeeze stack std sum swapaxes take take_along_axis tensordot tile transpose tril triu
+    unstack var vecdot vstack where
+"""
+
+
+def declare_functions():
+    """Declare rules for functions of JAX's that are plain Python and call compiled ones."""
+    for name in FUNCTIONS.split():
+        f = operator.attrgetter(name)(jnp)
+        if not isinstance(f, FunctionType):
+            continue
+
+        @rule(f)
+        def _(*xs: object, f=f, **options):
+            y, back, why = record_compiled(f, *xs, **options)
+            # shapes, axes and subscripts have no gradient
+            flags = [True, *map(is_of_form, xs)]
+            why = tuple(["" if form else w for form, w in zip(flags, why, strict=True)])
+            parts = parts_of(record_compiled, part_of_whole, f, xs, options, back, why)
+            return as_of_jax(y), (begun, parts[1:])
+
+
 def as_of_jax(y):
     """Return the value of a function of JAX, which `Numpy` gives as arrays of NumPy."""
     return jax.tree.map(lambda leaf: jnp.asarray(leaf) if is_number(leaf) else leaf, y)
+
+
+declare_functions()
+foreign.declare_record(rule, FunctionType, record_compiled, part_of_whole)
+rule.constant(jnp.ones_like, jnp.zeros_like, jnp.full_like, jnp.empty_like)
 
 
 @rule(as_of_jax)

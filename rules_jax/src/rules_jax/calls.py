@@ -10,7 +10,7 @@ import rules_jax
 from rulescore import RuleSet, project
 from rulescore.faults import an
 from rulescore.interop import foreign
-from rulescore.interop.foreign import Foreign, Memory, is_number, leaves_along
+from rulescore.interop.foreign import Foreign, Memory, is_number, leaves_along, part_of_whole
 
 rule = RuleSet("rules_jax")
 
@@ -209,28 +209,6 @@ def as_cotangent(x, dx):
 def record(f, *xs, **options):
     """Return what the method does; this function has a rule."""
     return f.record(*xs, **options)
-
-
-def part_of_whole(record, f, xs, options, i, why):
-    """Return the part of a pullback for an integer of Python: that of the same number as a float.
-
-    An AD asks for it where the integer is a factor, as in `y * 2`, and may drop it. It is refused
-    where the function needs an integer.
-    """
-
-    def part(shared):
-        if shared[0] is None:
-            return None
-        given = (*xs[:i], float(xs[i]), *xs[i + 1 :])
-        try:
-            back = record(f, *given, **options)[1]
-        except Exception as error:
-            if not why:
-                return None
-            raise NotImplementedError(why) from error
-        return back(shared[0], f, *given, at=i + 1, held={})[i + 1]
-
-    return part
 
 
 @rule(rules_jax.numpy)

@@ -1,7 +1,7 @@
 """Calls of PyTorch inside NumPy code, differentiated by PyTorch.
 
-`numpy(f)` makes a function of NumPy's arrays of a function of PyTorch. Its rule is imported when
-PyTorch has been.
+`numpy(f)` makes a function of NumPy's arrays of a function of PyTorch. Functions and methods that
+are called on tensors have rules, too. The rules are imported when PyTorch has been.
 """
 
 from typing import Any
@@ -35,4 +35,4 @@ def numpy(f: Any, *, copy: bool | None = None) -> Any:
 @hookimpl
 def rulescore_rules() -> list[Section]:
     """Return the rules of this plugin, to be imported when PyTorch has been."""
-    return [Section("torch", "rules_torch.calls")]
+    return [Section("torch", "rules_torch.calls"), Section("torch", "rules_torch.tensors")]

@@ -133,6 +133,35 @@ def parts_of(
     return tuple(parts)
 
 
+def part_of_whole(
+    record: Any, f: Any, xs: tuple[Any, ...], options: Any, i: int, why: str | None
+) -> Callable[[Any], Any]:
+    """Return the part of a pullback for an integer of Python: that of the same number as a float.
+
+    An AD asks for it where the integer is a factor, as in `y * 2`, and may drop it. It is refused
+    where the function needs an integer.
+    """
+
+    def part(shared: Any) -> Any:
+        if shared[0] is None:
+            return None
+        given = (*xs[:i], float(xs[i]), *xs[i + 1 :])
+        try:
+            back = record(f, *given, **options)[1]
+        except Exception as error:
+            if not why:
+                return None
+            raise NotImplementedError(why) from error
+        return back(shared[0], f, *given, at=i + 1, held={})[i + 1]
+
+    return part
+
+
+def is_of_form(x: Any) -> bool:
+    """Return whether an argument is a tuple or a list of integers alone, as a shape is."""
+    return isinstance(x, tuple | list) and all(isinstance(n, int) for n in x)
+
+
 def begun(dy: Any) -> tuple[Any, dict[int, Any]]:
     """Return what the parts of a pullback share in one call: the cotangent, and the dict `held`."""
     return dy, {}

@@ -121,9 +121,17 @@ def is_foreign(t: type) -> bool:
         return _remembered(_foreign, t, found)
 
 
-def is_converted(t: type) -> bool:
-    """Return whether a class is one of arrays with rules that NumPy makes its own, as JAX's are."""
+def has_rows(t: type) -> bool:
+    """Return whether a class is one of arrays with rules of another library, as JAX's are."""
     return is_known_by_rule(t) and hasattr(t, "__array__") and not issubclass(t, Array)
+
+
+def is_converted(t: type) -> bool:
+    """Return whether NumPy's functions make arrays of NumPy of those of such a class.
+
+    Of a tensor of PyTorch some make a tensor again.
+    """
+    return has_rows(t) and not hasattr(t, "__array_wrap__")
 
 
 def is_of_pandas(t: type) -> bool:

@@ -49,7 +49,9 @@ def name_of(f: Any) -> str:
         head, own = name.partition(".")[0], _head_of(f, module)
         module = next((m for m in modules_above(module) if _is_in(m, head, own)), module)
     module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
-    return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
+    if module in ("builtins", "__main__"):
+        return str(name)
+    return f"{module}.{name}".replace("torch._C.TensorBase.", "torch.Tensor.")  # its hidden base
 
 
 def _is_in(module: Any, name: str, x: Any) -> bool:

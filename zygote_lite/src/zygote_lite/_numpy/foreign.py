@@ -17,7 +17,7 @@ import numpy as np
 
 from rulescore import find_rule
 from zygote_lite._activity.classes import member_of
-from zygote_lite._cotangents.kinds import is_converted, is_foreign, is_of_pandas
+from zygote_lite._cotangents.kinds import has_rows, is_foreign, is_of_pandas
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._python.objects.attributes import attribute_by_rule
@@ -85,7 +85,7 @@ def _says_nothing(y: Any) -> bool:
     return y is None or isinstance(y, bool | int | str | np.dtype)
 
 
-@handlers.desugared(iter, of=lambda t: is_foreign(t) or is_converted(t))
+@handlers.desugared(iter, of=lambda t: is_foreign(t) or has_rows(t))
 def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Traced:
     return tape.call((None, nodes[1]), _rows_of, x)
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import zero
 from rulescore.faults import an, counted
-from zygote_lite._cotangents.kinds import VALUE, kind_of
+from zygote_lite._cotangents.kinds import VALUE, has_rows, kind_of
 from zygote_lite._cotangents.zeros import filled, has_no_none
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.advice import hint_on_library
@@ -178,6 +179,8 @@ def seed(f: Any, y: Any) -> Any:
         if isinstance(y, np.generic):
             return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
         return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
+    if has_rows(type(y)):  # its cotangent is an array of NumPy
+        return seed(f, zero(y))
     if y is None:
         raise Fault.NOT_REAL(
             f"{name_of(f)} returned None, and a gradient needs a real number: "
