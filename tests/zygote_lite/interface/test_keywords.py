@@ -119,16 +119,91 @@ def test_explain_says_why_a_call_by_name_is_recorded():
     assert "changes a list" in testing.why_recorded(keeps, 2.0, s=3.0)
 
 
-def test_a_closure_that_gets_an_argument_by_name_alone_is_recorded_and_explained():
-    k = 2.0
+def closure(k):
+    def f(x, y=2.0, *, s, t=4.0):
+        return np.sum(np.sin(x) * y * s * t * k)
+
+    return f
+
+
+def lambda_over(k):
+    return lambda x, /, *, t=4.0, s, u=1.0: np.sum(np.cos(x) * s * t * u * k)
+
+
+def of_defaults_alone(k):
+    def f(x, y=2.0, *, s=3.0, t=4.0):
+        return np.sum(np.sin(x) * y * s * t * k)
+
+    return f
+
+
+CLOSURES = {
+    "required": (closure, {"s": 3.0}),
+    "both": (closure, {"s": 3.0, "t": 0.5}),
+    "behind one by position": (closure, {"y": 0.5, "s": 3.0}),
+    "lambda": (lambda_over, {"s": 3.0}),
+    "lambda, the last": (lambda_over, {"s": 3.0, "u": 0.5}),
+    "lambda, the first": (lambda_over, {"t": 0.5, "s": 3.0}),
+    "all have defaults": (of_defaults_alone, {"t": 0.5}),
+    "all have defaults, two are given": (of_defaults_alone, {"s": 2.0, "t": 0.5}),
+}
+
+
+@pytest.mark.parametrize("name", CLOSURES)
+def test_closures_of_one_definition_share_their_code(name):
+    make, kws = CLOSURES[name]
+    for call, k in enumerate((2.0, 3.0, 5.0, 7.0, 11.0)):
+        f = make(k)
+        both = value_and_grad(f, (0, *kws))
+        with testing.recorded_only():
+            want = both(X, **kws)
+        with testing.observed() as answers:
+            assert_close(both(X, **kws), want)
+        assert call < 2 or [answer.tier for answer in answers] == ["transformed"]
+        for given, found in zip(kws, want[1][1:], strict=True):
+            assert found == pytest.approx(differences(f, (X,), kws, given), rel=1e-6)
+    f = make(k)
+    assert testing.why_recorded(f, X, **kws) is None
+    assert testing.why_recorded(f, X, **dict(reversed(kws.items()))) is None
+    assert "transformed; " in explain(f, X, **kws).partition("\n")[0]
+    assert "_pullback(" in code_adjoint(f, X, **kws).partition("\n")[0]
+    with testing.compared():
+        grad(f)(X, **kws)
+
+
+def test_a_default_of_a_closure_that_changes_is_followed():
+    f = closure(2.0)
+    slope = np.cos(X) * 2.0 * 3.0 * 2.0
+    for t in (4.0, 5.0, 6.0):
+        f.__kwdefaults__["t"] = t
+        for _ in range(3):
+            np.testing.assert_allclose(grad(f)(X, s=3.0), slope * t)
+    f.__kwdefaults__.clear()
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 't'"):
+        grad(f)(X, s=3.0)
+
+
+def test_a_variable_of_a_closure_that_changes_is_followed():
+    k = 1.0
 
     def f(x, *, s):
         return x * s * k
+
+    for k in (2.0, 3.0, 4.0):
+        assert [grad(f)(3.0, s=2.0) for _ in range(4)] == [2.0 * k] * 4
+
+
+def test_a_closure_of_any_number_is_recorded_and_explained():
+    k = 2.0
+
+    def f(x, *xs, s):
+        return x * s * k + sum(xs)
 
     assert [grad(f)(3.0, s=2.0) for _ in range(3)] == [4.0] * 3
     why = "by name alone: differentiate a `lambda` that gives it"
     assert why in explain(f, 3.0, s=2.0)
     assert why in code_adjoint(f, 3.0, s=2.0)
+    assert why in testing.why_recorded(f, 3.0, s=2.0)
     derivative = grad(lambda x: f(x, s=2.0))  # which the message advises
     assert [derivative(3.0) for _ in range(4)] == [4.0] * 4
     assert testing.why_recorded(lambda x: f(x, s=2.0), 3.0) is None

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from zygote_lite._interface.gradients import raw_value_and_gradient
+from zygote_lite._interface.calls import plain_call
 from zygote_lite._interface.library_functions import all_that_call, that_calls
 from zygote_lite._specialize import cache as _cache
 from zygote_lite._specialize import entry as _entry
@@ -136,7 +137,10 @@ def why_recorded(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any
 
     If there is no code for the types of the arguments, it is made, and run.
     """
-    asked = (*range(len(xs)), *kws) if argnums is None else argnums
+    plain = plain_call(original(f), xs, kws) if kws else None
+    order = () if plain is None else plain[0].__code__.co_varnames
+    named = sorted(kws, key=lambda name: order.index(name) if name in order else len(order))
+    asked = (*range(len(xs)), *named) if argnums is None else argnums
     try:
         with transformed_only():
             raw_value_and_gradient(f, asked)(*xs, **kws)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rulescore import find_rule
 from zygote_lite._cotangents.kinds import own_derivative
-from zygote_lite._interface.library_functions import that_calls, that_names
+from zygote_lite._interface.library_functions import in_one_order, that_calls, that_names
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._specialize.cache import (
@@ -172,7 +172,10 @@ def plain_call(
     are_numbers = NUMBERS.issuperset(map(type, xs)) and not kws
     while find_rule(f, *xs, ad=handed_in, **kws) is None and own_derivative(f) is None:
         if type(f) is types.FunctionType:
-            given = _in_order(f, xs, kws) if kws else xs
+            given = _in_order(f, xs, kws, _defaults_of(f)) if kws else xs
+            if given is None and f.__closure__ and (ordered := in_one_order(f)) is not None:
+                given = _in_order(ordered, xs, kws, _defaults_of(f))
+                return None if given is None else (ordered, given, before)
             written = that_names(f, len(xs), tuple(kws)) if given is None else f
             return None if written is None else (written, given or (*xs, *kws.values()), before)
         more: tuple[Any, ...]
@@ -209,13 +212,19 @@ def numbers_of(
     return tuple([places[n] for n in asked])
 
 
+def _defaults_of(f: types.FunctionType) -> dict[str, Any]:
+    """Return the defaults of the parameters of a function, by name."""
+    names, defaults = f.__code__.co_varnames[: f.__code__.co_argcount], f.__defaults__ or ()
+    first = len(names) - len(defaults)
+    return {**dict(zip(names[first:], defaults, strict=True)), **(f.__kwdefaults__ or {})}
+
+
 def _in_order(
-    f: types.FunctionType, xs: tuple[Any, ...], kws: dict[str, Any]
+    f: types.FunctionType, xs: tuple[Any, ...], kws: dict[str, Any], defaults: dict[str, Any]
 ) -> tuple[Any, ...] | None:
     """Return arguments given by position and by keyword, all by position."""
     code = f.__code__
     names = code.co_varnames[: code.co_argcount]
-    first_default = len(names) - len(f.__defaults__ or ())
     given, left = [*xs], len(kws)
     for i in range(len(xs), len(names)):
         if not left:
@@ -223,8 +232,8 @@ def _in_order(
         if names[i] in kws and i >= code.co_posonlyargcount:
             given.append(kws[names[i]])
             left -= 1
-        elif i >= first_default:
-            given.append((f.__defaults__ or ())[i - first_default])
+        elif names[i] in defaults:
+            given.append(defaults[names[i]])
         else:
             return None
     return None if left else tuple(given)

@@ -7,7 +7,9 @@ and `f` themselves.
 """
 
 import ast
+import copy
 import functools
+import inspect
 import keyword
 import types
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import rules_of
-from zygote_lite._ir.source import note_definition
+from zygote_lite._ir.source import definition_of, note_definition
 from zygote_lite._specialize.text.spell import module_in_text
 from zygote_lite._tape.arguments import parameter_names
 from zygote_lite.caches import Cache
@@ -62,6 +64,52 @@ def that_names(
     key = (f, count, names)
     found = _functions_made.get(key)
     return _functions_made.keep(key, _written_anew(f, count, names)) if found is None else found
+
+
+def in_one_order(f: types.FunctionType) -> types.FunctionType | None:
+    """Return a closure with its parameters by name alone as ones by position, after the others.
+
+    It has the code, the cells and the defaults of `f`, so that each closure of one definition is
+    answered by the same transformed code. `None` where `f` has none, or takes any number.
+    """
+    code, names = f.__code__, f.__kwdefaults__ or {}
+    if not code.co_kwonlyargcount or code.co_flags & inspect.CO_VARARGS:
+        return None
+    made = _codes_made.get(code)
+    if made is None:
+        count = code.co_argcount + code.co_kwonlyargcount
+        made = code.replace(co_argcount=count, co_kwonlyargcount=0)
+        note_definition(made, functools.partial(_with_one_order, code))
+        _codes_made.keep(code, made)
+    defaults: list[Any] = []
+    for name in reversed(code.co_varnames[code.co_argcount : made.co_argcount]):
+        if name not in names:
+            break
+        defaults.insert(0, names[name])
+    else:
+        defaults = [*(f.__defaults__ or ()), *defaults]
+    found = types.FunctionType(made, f.__globals__, f.__name__, tuple(defaults), f.__closure__)
+    found.__qualname__, found.__module__ = f.__qualname__, f.__module__
+    return found
+
+
+_codes_made: Cache[types.CodeType] = Cache(512)
+
+
+def _with_one_order(code: types.CodeType) -> Any:
+    """Return the definition of a function, with its parameters by name among the others."""
+    definition = copy.deepcopy(definition_of(code))
+    parameters = definition.args
+    parameters.args += parameters.kwonlyargs
+    defaults: list[Any] = []
+    for default in reversed(parameters.kw_defaults):
+        if default is None:
+            break
+        defaults.insert(0, default)
+    else:
+        defaults = [*parameters.defaults, *defaults]
+    parameters.kwonlyargs, parameters.kw_defaults, parameters.defaults = [], [], defaults
+    return definition
 
 
 def all_that_call(f: Any) -> list[Any]:

@@ -122,4 +122,6 @@ def _why(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str:
     """Return why a call is not even tried with transformed code."""
     if find_rule(f, *xs, **kws) is not None:
         return "a rule answers it"
+    if kws:
+        return "it gets an argument by name alone: differentiate a `lambda` that gives it"
     return "closures are recorded by `pullback`; so is what is not written in Python"
