@@ -96,3 +96,46 @@ def test_what_helps_is_told_and_runs(name):
         assert "declare" not in said
         given = x if isinstance(x, np.ndarray) else X
         np.testing.assert_allclose(grad(as_told)(given), expected, rtol=1e-6)
+
+
+CALLED = {  # functions of a host that are called as they are, and not inside a gradient
+    "float64": (lambda: rules_jax.numpy(jnp.sin)(X), NotImplementedError, ROUNDED),
+    "no function of JAX": (lambda: rules_jax.numpy(3), TypeError, "give the function itself"),
+    "no function of tensors": (lambda: rules_torch.numpy(3), TypeError, "give the function itself"),
+    "masked": (
+        lambda: rules_jax.numpy(jnp.sin)(np.ma.array(SINGLE)), TypeError, "pass `np.asarray` of it",
+    ),
+    "masked, of PyTorch": (
+        lambda: rules_torch.numpy(torch.sin)(np.ma.array(X)), TypeError, "pass `np.asarray` of it",
+    ),
+    "value": (lambda: rules_jax.numpy(str)(SINGLE), None, ""),
+    "value of another class": (
+        lambda: rules_torch.numpy(lambda x: {1.0})(X), TypeError, "return tensors, or trees",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_what_a_host_cannot_take_has_a_code(name):
+    call, error, told = CALLED[name]
+    if error is None:
+        assert isinstance(call(), str)
+        return
+    with pytest.raises(error, match=r"\[RC019\]$") as refused:
+        call()
+    assert told in str(refused.value)
+
+
+def test_errors_of_the_function_itself_have_no_code_of_ours():
+    def fails(x):
+        raise TypeError("my own")
+
+    for numpy in (rules_jax.numpy, rules_torch.numpy):
+        with pytest.raises(TypeError, match=r"^my own$"):
+            numpy(fails)(SINGLE)
+
+
+def test_inside_of_a_gradient_it_is_the_same_error():
+    for _ in range(3):
+        with pytest.raises(NotImplementedError, match=r"^JAX would round [^\[]*\[RC019\]$"):
+            grad(lambda x: np.sum(rules_jax.numpy(jnp.sin)(x)))(X)

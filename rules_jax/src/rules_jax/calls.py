@@ -24,9 +24,7 @@ class Numpy(Foreign):
     """
 
     def __init__(self, f, copy=True):
-        if not callable(f):
-            raise TypeError(f"expected a function of arrays of JAX, found {type(f).__name__}")
-        super().__init__(f)
+        super().__init__(f, "a function of arrays of JAX")
         self.copy = copy
 
     def run(self, *xs, **options):
@@ -126,7 +124,9 @@ def array_of(x, copy=True):
     if not is_number(x):
         return x
     if isinstance(x, np.ndarray) and type(x) is not np.ndarray:
-        raise TypeError(f"JAX is given plain arrays, and no {type(x).__name__}")
+        raise TypeError(
+            f"JAX is given plain arrays, and no {type(x).__name__}: pass `np.asarray` of it"
+        )
     if isinstance(x, float | complex) and not isinstance(x, np.generic):
         return jnp.asarray(x)
     if jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:

@@ -25,9 +25,7 @@ class Numpy(Foreign):
     """
 
     def __init__(self, f, copy=None):
-        if not callable(f):
-            raise TypeError(f"expected a module or a function of tensors, found {type(f).__name__}")
-        super().__init__(f)
+        super().__init__(f, "a module or a function of tensors")
         self.copy = copy
 
     @property

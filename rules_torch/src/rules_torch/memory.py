@@ -46,7 +46,8 @@ def tensor_of(x):
     if not isinstance(x, np.ndarray):
         return torch.tensor(x) if isinstance(x, np.generic) else number_of(x)
     if type(x) is not np.ndarray:
-        raise TypeError(f"PyTorch is given plain arrays, and no {type(x).__name__}")
+        name = type(x).__name__
+        raise TypeError(f"PyTorch is given plain arrays, and no {name}: pass `np.asarray` of it")
     if not x.flags.writeable or any(step < 0 for step in x.strides):
         x = x.copy()  # PyTorch warns of read-only memory, and has no negative strides
     return torch.from_numpy(x)

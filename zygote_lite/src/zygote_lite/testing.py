@@ -29,8 +29,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from zygote_lite._interface.gradients import raw_value_and_gradient
 from zygote_lite._interface.calls import plain_call
+from zygote_lite._interface.gradients import raw_value_and_gradient
 from zygote_lite._interface.library_functions import all_that_call, that_calls
 from zygote_lite._specialize import cache as _cache
 from zygote_lite._specialize import entry as _entry

@@ -5,12 +5,14 @@ A `Foreign` is a function of arrays whose value another library computes, and di
 arguments. That is a `Foreign` in turn, so there are derivatives of every order.
 """
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from rulescore._declaring.ruleset import RuleSet
+from rulescore._errors import Fault
 from rulescore._project import project, sequence_like
 from rulescore._tangent import Tangent
 
@@ -28,11 +30,15 @@ class Foreign:
     A host derives its class from this one, with the methods `run` and `record`, which take what
     the function takes.
 
-    Attributes:
+    Arguments:
         f: the function of the host.
+        due: what it has to be, in words.
     """
 
-    def __init__(self, f: Any) -> None:
+    def __init__(self, f: Any, due: str = "a function of a host") -> None:
+        if not callable(f):
+            text = f"expected {due}, found {type(f).__name__}: give the function itself"
+            raise Fault.FOREIGN.of(TypeError, text)
         self.f = f
 
     @property
@@ -41,8 +47,15 @@ class Foreign:
         return str(getattr(self.f, "__name__", None) or type(self.f).__name__)
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
-        """Return the value on arrays, as arrays."""
-        return self.run(*xs, **options)
+        """Return the value on arrays, as arrays; what the host cannot take raises RC019."""
+        try:
+            return self.run(*xs, **options)
+        except (TypeError, NotImplementedError) as error:
+            *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+            package = str(frame.f_globals.get("__name__")).partition(".")[0]
+            if package == type(self).__module__.partition(".")[0]:  # not of the function itself
+                error.args = (Fault.FOREIGN.message(str(error)),)
+            raise
 
     def run(self, *xs: Any, **options: Any) -> Any:
         """Return the value."""
