@@ -1,8 +1,30 @@
 """Rules of `rules_scipy.linalg.basic`, against differences."""
 
+import numpy as np
+import pytest
+from scipy import linalg
+
 from rulescore.testing import check_rrule
+from zygote_lite import gradient
 
 
 def test_examples(example):
     f, xs, options = example
     assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+@pytest.mark.parametrize("ord", [1, -1, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", [np.float32, float, complex])
+def test_the_norm_of_the_largest_column_finds_it_whatever_the_order_of_the_sum(ord, kind):
+    for seed in range(40):
+        a = np.random.default_rng(seed).normal(size=(2, 30, 50)).astype(kind)
+        a = a[0] + 1j * a[1] if kind is complex else a[0]
+        axis = 0 if abs(ord) == 1 else 1
+        sums = np.sum(np.abs(a), axis=axis)
+        place = np.argmax(sums) if ord > 0 else np.argmin(sums)
+        expected = np.zeros_like(a)
+        expected[(slice(None), place) if axis == 0 else place] = np.take(
+            a / np.abs(a), place, 1 - axis
+        )
+        (da,) = gradient(lambda a: linalg.norm(a, ord), a)
+        np.testing.assert_allclose(da, expected, rtol=1e-6)

@@ -285,7 +285,7 @@ def _(a: ArrayLike, ord=None, axis=None, keepdims=False, check_finite=True):
         elif len(axes) == 1:
             slope = vector_slope(x, value, ord, axes)
         else:
-            slope = matrix_slope(x, value, ord, axes)
+            slope = matrix_slope(x, ord, axes)
         return (project(wide * slope, a),)
 
     return y, pullback
@@ -306,12 +306,13 @@ def vector_slope(x, value, ord, axes):
     return phase * np.where(flat, 0, np.where(flat, 1, ratio) ** (ord - 1.0))
 
 
-def matrix_slope(x, value, ord, axes):
+def matrix_slope(x, ord, axes):
     """Return the derivative of a matrix norm."""
     if ord in (1, -1, np.inf, -np.inf):
         inner, across = axes if abs(ord) == 1 else axes[::-1]
         sums = np.sum(np.abs(x), axis=inner, keepdims=True)
-        ties = sums == value
+        extreme = np.max if ord > 0 else np.min  # not the value: LAPACK adds up in another order
+        ties = sums == extreme(sums, axis=across, keepdims=True)
         size = np.abs(x)
         phase = np.where(size == 0, 0, x / np.where(size == 0, 1, size))
         return phase * ties / np.sum(ties, axis=across, keepdims=True)
