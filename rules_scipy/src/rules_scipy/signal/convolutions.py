@@ -135,7 +135,9 @@ def in_the_plane(y, in1, in2, mode, boundary, fillvalue, is_correlation):
     first, second = np.shape(in1), np.shape(in2)
     is_empty = 0 in (*first, *second)
     widths = [m - 1 for m in second]
-    border = "constant" if mode == "valid" else BORDERS[boundary]
+    if mode == "valid":  # no border is read
+        boundary, fillvalue = "fill", 0
+    border = BORDERS[boundary]
     is_swapped = is_correlation and mode == "valid" and second[0] * second[1] > first[0] * first[1]
 
     def into_full(dy):
