@@ -1,8 +1,13 @@
 """Distribution functions and their inverses, against differences and mpmath."""
 
+import math
+
 import mpmath as mp
+import numpy as np
+import pytest
 from scipy import special as sp
 
+from rulescore import rrule
 from rulescore.testing import check_rrule
 
 
@@ -42,3 +47,40 @@ HARD = [
     (sp.kolmogorov, kolmogorov, 0, [(0.4,), (0.79,), (0.85,), (2.0,)], 1e-12),
     (sp.chdtr, lambda v, x: mp.gammainc(v / 2, 0, x / 2, regularized=True), 0, [(3.0, 80.0)]),
 ]
+
+
+@pytest.mark.parametrize(
+    ("f", "xs"),
+    [
+        (sp.bdtrik, (0.2, 1.0, 0.4)),
+        (sp.nbdtrik, (0.2, 1.0, 0.4)),
+        (sp.fdtridfd, (3.0, 0.6, 0.5)),
+        (sp.stdtridf, (0.8, -1.0)),
+        (sp.bdtrin, (np.inf, 0.2, 0.3)),
+        (sp.nbdtrin, (np.inf, 0.2, 0.3)),
+    ],
+)
+def test_where_the_search_ends_at_a_bound_nothing_moves(f, xs):
+    y, back = rrule(f, *xs)
+    for i, x in enumerate(xs):
+        assert f(*xs[:i], x * (1 + 1e-6), *xs[i + 1 :]) == y
+        assert back(1.0)[1 + i] == 0.0
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-8, 0.1, 0.37, 0.8])
+def test_the_slope_of_smirnovs_density_near_zero(x):
+    n = 5  # SciPy's own values lose digits: the sum of Birnbaum and Tingey, by polynomials
+    count = np.polynomial.Polynomial([0.0])
+    for j in range(int(n * (1 - x)) + (x < 0.9)):
+        if j < n * (1 - x):
+            inner = np.polynomial.Polynomial([j / n, 1.0]) ** (j - 1) if j else 1.0
+            rest = np.polynomial.Polynomial([1 - j / n, -1.0]) ** (n - j)
+            times_x = np.polynomial.Polynomial([0.0, 1.0]) if j else 1.0
+            count = count + math.comb(n, j) * times_x * inner * rest
+    slope = rrule(sp._ufuncs._smirnovp, n, x)[1](1.0)[2]
+    assert slope == pytest.approx(count.deriv(2)(x), rel=1e-12)
+
+
+def test_kolmogorovs_density_is_flat_below_zero():
+    for x in (-1.0, 0.0, 0.01, np.inf):
+        assert rrule(sp._ufuncs._kolmogp, x)[1](1.0)[1] == 0.0

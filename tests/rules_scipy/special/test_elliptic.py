@@ -1,5 +1,7 @@
 """Elliptic integrals and functions, against differences and mpmath."""
 
+import math
+
 import mpmath as mp
 import pytest
 from scipy import special as sp
@@ -52,3 +54,10 @@ def test_jacobi_by_the_parameter():
             found = back(tuple(1.0 if i == j else None for j in range(4)))[2]
             expected = mp.diff(lambda m: mp.ellipfun(name, u, m=m), mp.mpf(m))
             assert abs(found - expected) < 1e-8
+
+
+def test_the_second_integral_by_its_parameter_at_one():
+    slope = rrule(sp.ellipeinc, 0.4, 1.0)[1](1.0)[2]
+    # the integral of -sin(x)**2 / (2 cos(x)) up to 0.4
+    expected = (math.sin(0.4) - math.atanh(math.sin(0.4))) / 2
+    assert slope == pytest.approx(expected, rel=1e-12)

@@ -100,33 +100,45 @@ rule.scalar(sp.btdtrib)(
 rule.scalar(sp.bdtr)(lambda k, n, p: (None, None, -binomial_density(np.floor(k), n, p)))
 rule.scalar(sp.bdtrc)(lambda k, n, p: (None, None, binomial_density(np.floor(k), n, p)))
 rule.scalar(sp.bdtri)(lambda k, n, y, out: (None, None, -1 / binomial_density(k, n, out)))
-rule.scalar(sp.bdtrik)(
-    lambda y, n, p, out: 1 / binomial_by_count(out, n, p),
-    lambda y, n, p, out: -binomial_by_size(out, n, p) / binomial_by_count(out, n, p),
-    lambda y, n, p, out: binomial_density(out, n, p) / binomial_by_count(out, n, p),
+rule.scalar(sp.bdtrik)(  # at 0 it is where the search ends
+    lambda y, n, p, out: np.where(out == 0, 0.0, 1 / binomial_by_count(out, n, p)),
+    lambda y, n, p, out: np.where(
+        out == 0, 0.0, -binomial_by_size(out, n, p) / binomial_by_count(out, n, p)
+    ),
+    lambda y, n, p, out: np.where(
+        out == 0, 0.0, binomial_density(out, n, p) / binomial_by_count(out, n, p)
+    ),
 )
 rule.scalar(sp.bdtrin)(
-    lambda k, y, p, out: -binomial_by_count(k, out, p) / binomial_by_size(k, out, p),
-    lambda k, y, p, out: 1 / binomial_by_size(k, out, p),
-    lambda k, y, p, out: binomial_density(k, out, p) / binomial_by_size(k, out, p),
+    lambda k, y, p, out: found(out, -binomial_by_count(k, out, p) / binomial_by_size(k, out, p)),
+    lambda k, y, p, out: found(out, 1 / binomial_by_size(k, out, p)),
+    lambda k, y, p, out: found(out, binomial_density(k, out, p) / binomial_by_size(k, out, p)),
 )
 # negative binomial: F(k, n, p) = betainc(n, k + 1, p)
 rule.scalar(sp.nbdtr)(lambda k, n, p: (None, None, beta_density(n, np.floor(k) + 1, p, 1 - p)))
 rule.scalar(sp.nbdtrc)(lambda k, n, p: (None, None, -beta_density(n, np.floor(k) + 1, p, 1 - p)))
 rule.scalar(sp.nbdtri)(lambda k, n, y, out: (None, None, 1 / beta_density(n, k + 1, out, 1 - out)))
-rule.scalar(sp.nbdtrik)(
-    lambda y, n, p, out: 1 / beta_by_second(n, out + 1, p, 1 - p),
-    lambda y, n, p, out: (
-        -beta_by_first(n, out + 1, p, 1 - p) / beta_by_second(n, out + 1, p, 1 - p)
+rule.scalar(sp.nbdtrik)(  # at 0 it is where the search ends
+    lambda y, n, p, out: np.where(out == 0, 0.0, 1 / beta_by_second(n, out + 1, p, 1 - p)),
+    lambda y, n, p, out: np.where(
+        out == 0,
+        0.0,
+        -beta_by_first(n, out + 1, p, 1 - p) / beta_by_second(n, out + 1, p, 1 - p),
     ),
-    lambda y, n, p, out: -beta_density(n, out + 1, p, 1 - p) / beta_by_second(n, out + 1, p, 1 - p),
+    lambda y, n, p, out: np.where(
+        out == 0,
+        0.0,
+        -beta_density(n, out + 1, p, 1 - p) / beta_by_second(n, out + 1, p, 1 - p),
+    ),
 )
 rule.scalar(sp.nbdtrin)(
-    lambda k, y, p, out: (
-        -beta_by_second(out, k + 1, p, 1 - p) / beta_by_first(out, k + 1, p, 1 - p)
+    lambda k, y, p, out: found(
+        out, -beta_by_second(out, k + 1, p, 1 - p) / beta_by_first(out, k + 1, p, 1 - p)
     ),
-    lambda k, y, p, out: 1 / beta_by_first(out, k + 1, p, 1 - p),
-    lambda k, y, p, out: -beta_density(out, k + 1, p, 1 - p) / beta_by_first(out, k + 1, p, 1 - p),
+    lambda k, y, p, out: found(out, 1 / beta_by_first(out, k + 1, p, 1 - p)),
+    lambda k, y, p, out: found(
+        out, -beta_density(out, k + 1, p, 1 - p) / beta_by_first(out, k + 1, p, 1 - p)
+    ),
 )
 
 # F: betainc(dfn / 2, dfd / 2, dfn x / (dfd + dfn x))
@@ -146,9 +158,9 @@ rule.scalar(sp.fdtri)(
     lambda dfn, dfd, p, out: 1 / f_density(dfn, dfd, out),
 )
 rule.scalar(sp.fdtridfd)(
-    lambda dfn, p, x, out: -f_by_first(dfn, out, x) / f_by_second(dfn, out, x),
-    lambda dfn, p, x, out: 1 / f_by_second(dfn, out, x),
-    lambda dfn, p, x, out: -f_density(dfn, out, x) / f_by_second(dfn, out, x),
+    lambda dfn, p, x, out: found(out, -f_by_first(dfn, out, x) / f_by_second(dfn, out, x)),
+    lambda dfn, p, x, out: found(out, 1 / f_by_second(dfn, out, x)),
+    lambda dfn, p, x, out: found(out, -f_density(dfn, out, x) / f_by_second(dfn, out, x)),
 )
 
 # Student's t
@@ -161,8 +173,8 @@ rule.scalar(sp.stdtrit)(
     lambda df, p, out: 1 / t_density(df, out),
 )
 rule.scalar(sp.stdtridf)(
-    lambda p, t, out: 1 / t_by_freedom(out, t),
-    lambda p, t, out: -t_density(out, t) / t_by_freedom(out, t),
+    lambda p, t, out: found(out, 1 / t_by_freedom(out, t)),
+    lambda p, t, out: found(out, -t_density(out, t) / t_by_freedom(out, t)),
 )
 
 # the normal distribution: x = mean + sd ndtri(p)
@@ -194,6 +206,11 @@ rule.scalar(sp.tklmbda)(
     lambda x, lmbda, out: tukey_density(lmbda, out),
     lambda x, lmbda, out: tukey_by_shape(lmbda, out),
 )
+
+
+def found(out, slope):
+    """Return the slope of a solution, 0 where SciPy's search has ended at its bounds."""
+    return np.where((abs(out) == 1e100) | (abs(out) == 1e-100), 0.0, slope)
 
 
 def binomial_density(k, n, p):

@@ -70,9 +70,8 @@ def ellipeinc_by_parameter(phi, m):
     """Return the derivative of `E(phi, m)` by `m`, beyond a quarter period too (19.2.10)."""
     k, sine, cosine = period(phi)
     sine = np.where(k % 2 == 0, sine, -sine)
-    return (
-        -(sine**3) / 6 * sp.elliprd(cosine**2, 1 - m * sine**2, 1) - k * sp.elliprd(0, 1 - m, 1) / 3
-    )
+    of_quarters = np.where(k == 0, 0.0, sp.elliprd(0, np.where(k == 0, 1.0, 1 - m), 1))
+    return -(sine**3) / 6 * sp.elliprd(cosine**2, 1 - m * sine**2, 1) - k * of_quarters / 3
 
 
 def jacobi_by_parameter(m, sn, cn, dn, ph):
