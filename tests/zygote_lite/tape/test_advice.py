@@ -1,6 +1,7 @@
 """The advice of a refusal runs when it is pasted: then the rule that it declares answers."""
 
 import array
+import collections
 import ctypes
 import decimal
 import io
@@ -8,6 +9,7 @@ import json
 import operator
 import os
 import pickle
+import queue
 import re
 import struct
 import subprocess
@@ -26,6 +28,7 @@ from rulescore import RuleError, RuleSet
 from rulescore._plugins.plugin import Plugin
 from tests.zygote_lite.checks.finite_differences import assert_slopes
 from zygote_lite import (
+    DifferentiationError,
     NoRuleError,
     grad,
     gradient,
@@ -111,6 +114,35 @@ def test_the_rule_to_paste_has_none_for_what_is_no_number(monkeypatch):
         assert_slopes(gradient(distance, x), distance, (x,), 1e-6)
     finally:
         space["rule"].unregister()
+
+
+def test_the_rule_to_paste_says_which_cotangents_are_none():
+    numbers = rule_to_paste(signal.savgol_filter, (X, 3, 1), {})
+    assert "# None for window_length or polyorder says: it is a count, an index or" in numbers
+    assert "return the cotangents of x, window_length, polyorder" in numbers
+    rng = np.random.default_rng(0)
+    drawn = rule_to_paste(np.random.Generator.shuffle, (rng, X), {})
+    assert "return the cotangents of self, x: (None, ...)" in drawn
+    for text in (numbers, drawn):  # and it runs
+        space = {}
+        exec(text, space)
+        space["rule"].unregister()
+
+
+def test_of_a_queue_for_threads_another_is_told_and_runs():
+    def queued(x):
+        given = queue.SimpleQueue()
+        given.put(x)
+        return given.get() * x
+
+    def as_told(x):
+        given = collections.deque()
+        given.append(x)
+        return given.popleft() * x
+
+    with pytest.raises(DifferentiationError, match=r"use a `collections.deque` in one .*ZL024\]$"):
+        grad(queued)(3.0)
+    assert [grad(as_told)(3.0) for _ in range(3)] == [6.0] * 3
 
 
 PASTED = {

@@ -6,12 +6,14 @@ import sys
 import textwrap
 import traceback
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from rulescore import RuleError, RuleSet, home_of, provider_of
 from rulescore.faults import an
+from zygote_lite._cotangents.kinds import carries_nothing
 from zygote_lite._ir.places import (
     ENGINE,
     is_installed,
@@ -217,17 +219,19 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
         given += [f"{name}=None" for name in kws]
         passed = ", ".join([*names_of, *(f"{name}={name}" for name in kws)])
         wanted = ", ".join(names_of)
-        inert = [x is None or isinstance(x, str | bytes | bool) for x in xs]
+        inert = [carries_nothing(x) or isinstance(x, Iterator) for x in xs]
         if any(inert):  # to a rule that returns fewer, that would be an error
             wanted += f": ({', '.join('None' if i else '...' for i in inert)}{',' * (len(xs) < 2)})"
-        pairs = zip(names_of, xs, strict=True)
+        pairs = [*zip(names_of, xs, strict=True)]
         holders = " or ".join([n for n, x in pairs if callable(x) or hasattr(x, "__dict__")])
         lost = f"        # None for {holders} says: what it holds has no gradient\n"
+        whole = " or ".join([n for n, x in pairs if type(x) is int])
+        count = f"        # None for {whole} says: it is a count, an index or an axis\n"
         body = (
             f"@rule({path})\n"
             f"def _({', '.join(given)}):\n"
             "    def pullback(dy):\n"
-            f"{lost if holders else ''}"
+            f"{lost if holders else ''}{count if whole else ''}"
             f'        raise NotImplementedError("return the cotangents of {wanted}")\n\n'
             f"    return {path}({passed}), pullback"
         )

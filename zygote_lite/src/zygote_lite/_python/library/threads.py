@@ -34,14 +34,18 @@ else:
 handlers = Handlers()
 
 _MOST_SHARED = 10_000
+_PUTTING = (queue.SimpleQueue.put, queue.SimpleQueue.put_nowait)
 
 
 def _share(nodes: Nodes, f: Any, worker: Any, *given: Any) -> None:
     """Note what another thread is given: nothing active may be written into it from now on."""
+    instead = (
+        "use a `collections.deque` in one thread" if f in _PUTTING else "call the function here"
+    )
     if any(n is not None for n in nodes) or reaches_active(*given):
         raise Fault.THREAD(
             f"{where()}: {name_of(f)} gives another thread what depends on what is differentiated, "
-            "and no gradient passes through what is computed there: call the function here"
+            f"and no gradient passes through what is computed there: {instead}"
         )
     held = state.shared.setdefault(id(worker), {})
     named = [x for x in islice(within(*given), _MOST_SHARED) if type(x) is types.FunctionType]
@@ -92,7 +96,7 @@ def _(f: Any, tape: Tape, nodes: Nodes, pool: Any, *xs: Any, **kws: Any) -> Trac
     return y, None
 
 
-@handlers.desugared(queue.SimpleQueue.put, queue.SimpleQueue.put_nowait, given=True)
+@handlers.desugared(*_PUTTING, given=True)
 def _(f: Any, tape: Tape, nodes: Nodes, given: Any, *xs: Any, **kws: Any) -> Traced:
     """Put what is inactive into the queue that pools of `multiprocessing` have in common."""
     _share(nodes, f, given, *xs, *kws.values())
