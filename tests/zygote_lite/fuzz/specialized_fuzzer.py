@@ -36,6 +36,7 @@ from tests.zygote_lite.fuzz.generate import made_classes as class_programs
 from tests.zygote_lite.fuzz.generate import nothing as nothing_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
+from tests.zygote_lite.fuzz.generate import subclasses as subclass_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
 from tests.zygote_lite.fuzz.generate import written as written_programs
 from tests.zygote_lite.fuzz.generate import zero_dimensional as number_programs
@@ -83,6 +84,11 @@ def of_branches(seed):
 def of_islands(seed):
     """Return a program whose helpers cannot be transformed."""
     return island_programs.load(seed), island_programs.arguments(seed), (0, 1)
+
+
+def of_subclasses(seed):
+    """Return a program of objects that inherit from containers."""
+    return subclass_programs.load(seed), subclass_programs.arguments(seed), (0, 1)
 
 
 def of_cells(seed):
@@ -186,7 +192,7 @@ WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branch
          of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
          of_gradients, of_containers, of_numbers, of_effects, of_given,
-         of_complex_numbers, of_nothing)  # fmt: skip
+         of_complex_numbers, of_nothing, of_subclasses)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

@@ -102,7 +102,7 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     inner = public.removesuffix("_value_and_gradient") + "_adjoint"
     if any(leaf.where for x in made.arguments for leaf in leaves(x)):
         raise NotSupported.EXPORT("an argument is an object: pass its numbers and arrays instead")
-    for name, reason in made.inputs.islands.items():
+    for name, reason in (made.inputs.islands | made.inputs.as_they_are).items():
         raise NotSupported.EXPORT(f"{name} cannot be transformed: {reason}")
     if made.changed:
         raise NotSupported.EXPORT("it writes to an argument: write to a copy")

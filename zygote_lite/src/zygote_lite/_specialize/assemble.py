@@ -113,6 +113,8 @@ def written(
         tops = [leaf.name for x in arguments for leaf in leaves(x) if leaf.name]
     for called, reason in () if inner else inputs.islands.items():
         writer.line(f"# {called} is recorded: {reason}")
+    for called, reason in () if inner else inputs.as_they_are.items():
+        writer.line(f"# {called} is called as it is: {reason}")
     writer.line(f"def {name}({', '.join([*tops, *more])}):")
     writer.text.origins[-1] = ast.Pass(lineno=first_line_of(f), col_offset=0)
     writer.depth = 1

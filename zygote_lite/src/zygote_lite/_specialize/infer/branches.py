@@ -84,12 +84,14 @@ def _both_or_one(
                 failed.add(taken)
             raise
 
-    if not builder.inputs.is_long or builder.loop is not None:
+    place = (*[frame.code for frame in builder.frames], node.origin)
+    if (not builder.inputs.is_long or builder.loop is not None) and place not in builder.unjoined:
         try:
             return join_paths(builder, node, env, after, lambda: tried(True), lambda: tried(False))
         except NotSpecializable:
             if not builder.guesses:
                 raise
+        builder.unjoined.add(place)  # nor would it be when what is around it is written again
         builder.guesses -= 1
         state.restore()
     likely = bool(node.test.sample)

@@ -37,6 +37,7 @@ from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
 from zygote_lite._specialize.infer.models.lists import gathered as _gathered
+from zygote_lite._specialize.infer.models.subclasses import base_of, of_subclasses
 from zygote_lite._specialize.infer.models.vectorized import (
     OfEntries,
     called_vectorized,
@@ -96,7 +97,7 @@ def call(
     The first of these answers that has an answer (`RESOLUTION`, in the same order):
 
     1. what stands for a function while code is made: a function that is defined inside, a method,
-       a partial, a getter;
+       a partial, a getter; what is done with objects that inherit from containers;
     2. verbs of the engine, and what they have made;
     3. data of pandas; output, random draws;
     4. what the transform itself writes in the place of statements;
@@ -222,10 +223,10 @@ def _definition(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -
 
 
 def _construction(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
-    if isinstance(f, type) and _instances.can_be_made(f):
-        return _instances.construct(builder, f, xs, kws)
     if _named.is_named_tuple(f):
         return _named.construct_named(builder, f, xs, kws)
+    if isinstance(f, type) and (_instances.can_be_made(f) or base_of(f) is not None):
+        return _instances.construct(builder, f, xs, kws)
     if type(f) is enum.EnumType and len(xs) == 1 and not kws and is_plain_constant(xs[0]):
         member = f._value2member_map_.get(xs[0].sample) if is_hashable(xs[0].sample) else None
         return None if member is None else builder.attribute(constant(f), str(member.name))
@@ -320,8 +321,8 @@ def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem:
 
 
 RESOLUTION: tuple[Resolver, ...] = (
-    _stand_in, of_tables, _verb, _effect, _written_for_statements, _changing, _stand_in_made,
-    _definition, _construction, _of_objects, _writing_call, _of_structures, _builtin,
-    _known_already, _written_operation,
+    _stand_in, of_subclasses, of_tables, _verb, _effect, _written_for_statements, _changing,
+    _stand_in_made, _definition, _construction, _of_objects, _writing_call, _of_structures,
+    _builtin, _known_already, _written_operation,
 )  # fmt: skip
 """Who answers a call, in this order: each returns the value, or `None` where it is not its own."""

@@ -30,6 +30,7 @@ from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import StandIn
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.structures import (
+    HELD,
     composition_of,
     is_named,
     mapping,
@@ -260,7 +261,7 @@ def _of_entries(kind: type, keys: Iterable[Any], parts: list[Value]) -> Value:
         return mapping(dict(zip(keys, parts, strict=True)))
     if kind in KINDS:
         return structure(kind, parts)
-    if issubclass(kind, tuple):
+    if issubclass(kind, tuple) and HELD not in keys:
         return named_tuple(kind, parts)
     return settled_instance(kind, dict(zip(keys, parts, strict=True)))
 

@@ -71,11 +71,13 @@ class Interpreter(Builder):
 
     # -- functions -----------------------------------------------------------------------------
 
-    def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
+    def function(
+        self, code: Any, globals_: dict[str, Any], env: Env, wrapper: Any = None
+    ) -> Value:  # fmt: skip
         """Write the body of a function, and return the value of its result."""
         if code.co_flags & inspect.CO_GENERATOR:
             return new_generator(self, code, globals_, env)
-        again = sum(code == frame.code for frame in self.frames)
+        again = sum(code == frame.code and wrapper is frame.wrapper for frame in self.frames)
         if again > _MOST_AGAIN or len(self.frames) > _DEEP:
             reason = NotSupported.RECURSION(
                 f"{code.co_name} calls itself, or calls are nested very deep"
@@ -90,7 +92,7 @@ class Interpreter(Builder):
         if not all(is_cell(env.get(name)) for name in lowered.nonlocals):
             raise NotSupported.STATEMENT("a nested function assigns `nonlocal` variables")
         given = {id(leaf) for x in env.values() for leaf in leaves(x)}
-        self.frames.append(Frame(code, globals_, lowered.times, {*env}, given))
+        self.frames.append(Frame(code, globals_, lowered.times, {*env}, given, wrapper))
         origin, before = self.origin, self.leaves
         try:
             env = with_cells(self, lowered.cells, env)
@@ -307,7 +309,8 @@ class Interpreter(Builder):
         env = self.bind(f, xs, kws or {})
         if isinstance(f, Local):
             return self.function(f.code, f.globals, env)
-        return self.function(f.__code__, f.__globals__, env)
+        wrapper = f if f.__closure__ and hasattr(f, "__wrapped__") else None
+        return self.function(f.__code__, f.__globals__, env, wrapper)
 
     def inline(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
         """Write the body of a Python function in the place of its call."""

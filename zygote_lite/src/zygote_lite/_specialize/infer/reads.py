@@ -17,6 +17,7 @@ from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
+from zygote_lite._specialize.infer.iteration.known import Several
 from zygote_lite._specialize.infer.iteration.rows import item_of_rows
 from zygote_lite._specialize.infer.iteration.written import GlobalOf
 from zygote_lite._specialize.infer.models import classes as _classes
@@ -217,6 +218,10 @@ def array_attribute(builder: Builder, x: Value, name: str) -> Value:
         return constant(getattr(x.sample, name))
     if name == "real" and fact.dtype.kind in "fiu":
         return x
+    if name == "flat" and not builder.plain:
+        found = constant(Several("from", [builder.apply(np.ravel, [x]), constant(0)]))
+        builder.iterators[found] = [x]
+        return found
     if name == "flags" and x.fresh and builder.is_own(x):
         return constant(OwnFlags())
     if name in ("real", "imag") and fact.dtype.kind == "c":

@@ -1,5 +1,6 @@
 """`for` loops: unrolled over known items, or written once, after a first iteration of its own."""
 
+import contextlib
 import itertools
 import operator
 from dataclasses import replace
@@ -22,6 +23,7 @@ from zygote_lite._specialize.infer.iteration.own import is_own
 from zygote_lite._specialize.infer.iteration.written import without_break, written_into
 from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.arrays import one_by_one, parts_of_array, settled_length
+from zygote_lite._specialize.infer.models.subclasses import plainly_held
 from zygote_lite._specialize.infer.writes import UNROLLED
 from zygote_lite._specialize.normalize.exits import Walk, live_in_loop
 from zygote_lite._specialize.normalize.tries import has
@@ -46,7 +48,7 @@ def iterate(
     after: set[str],
 ) -> Env | None:
     """Write a `for` loop; return the variables after it, or `None` if that is not reached."""
-    iterable = one_by_one(builder, iterable)
+    iterable = one_by_one(builder, plainly_held(builder, iterable))
     homes, tables = dict(builder.homes), builder.tables()
     if is_iterator(iterable):
         it = builder.iterator(iterable)
@@ -198,6 +200,11 @@ def loop_while(
         builder.give_up(state)
         builder.inputs.lists = lists
 
+    if builder.guesses and not isinstance(s, AfterFirst):  # or its first test would be guessed
+        with contextlib.suppress(NotSpecializable):
+            return _turn_by_turn(builder, s, body, dict(env), after)
+        give_up()
+        builder.go_back_to(tables)
     try:
         return repeat(builder, s, None, body, env, after, lambda turn, _: turn)
     except NotSpecializable as reason:

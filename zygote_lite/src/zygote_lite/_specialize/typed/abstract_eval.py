@@ -159,6 +159,9 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
         regular = [_regular(x) for x in xs]
         if isinstance(reason.__cause__, np.linalg.LinAlgError) and _are_others(regular, given):
             return run(f, regular, options)
+        filled = [_with_entries(x) for x in xs[:1]] + given[1:]
+        if f is operator.getitem and _are_others(filled, given):
+            return run(f, filled, {})
         if f in _DIVISIONS and not kws and _is_division_by_zero(*xs):
             reason.always(ZeroDivisionError)
             raise
@@ -191,7 +194,15 @@ def _regular(x: Value) -> Any:
     return np.broadcast_to(matrix, x.sample.shape).astype(x.sample.dtype)
 
 
+def _with_entries(x: Value) -> Any:
+    """Return a sample with entries for an array that has none; of others, their own."""
+    if x.sample is None or not x.is_array or x.is_constant or x.sample.size:
+        return x.sample
+    return np.ones([max(n, _SOME_ENTRIES) for n in x.sample.shape], x.sample.dtype)
+
+
 _OF_MATRIX = 2  # axes
+_SOME_ENTRIES = 16  # entries along an axis
 
 
 def _are_others(xs: list[Any], others: list[Any]) -> bool:

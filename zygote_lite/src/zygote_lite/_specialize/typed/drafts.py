@@ -77,6 +77,7 @@ class Frame:
         times: how often it assigns each variable.
         variables: those that have a value at its start.
         given: the identities of the values that these hold.
+        wrapper: the function, where a decorator has made several of this code.
     """
 
     code: types.CodeType
@@ -84,6 +85,7 @@ class Frame:
     times: Counter[str]
     variables: set[str]
     given: set[int]
+    wrapper: Any = None
 
 
 class Draft:
@@ -157,6 +159,7 @@ class Draft:
         self.origins: dict[Value, Hashable] = {}  # of arguments and of variables of several paths
         self.copies: dict[str, Value] = {}  # of arguments that are written
         self.guesses = 0  # how many branches may be taken for those that the samples take
+        self.unjoined: set[Hashable] = set()  # branches of which only one path could be written
         self.held = False  # whether containers are made as the code runs
         self.shadows: Value | None = None  # their cotangents, in the reverse pass
         self.rewritten: list[Any] = []  # the contents of containers that are changed

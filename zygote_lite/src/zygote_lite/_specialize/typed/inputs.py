@@ -39,7 +39,8 @@ class Inputs:
         has_rows: whether there are such lists and tuples.
         mutable_rows: whether rows of data, or arrays in them, can be changed.
         taken: how many items structures from outside have been taken apart into.
-        islands: the functions that are called as they are, with the reasons.
+        islands: the functions that the tape runs, with the reasons.
+        as_they_are: those that are called as they are, with the reasons.
         cached: for functions under `lru_cache`, the types of what they are called with.
         recursive: the code of functions that call themselves, which become functions of their own.
         functions: these functions, in the order of the text.
@@ -78,6 +79,7 @@ class Inputs:
         self.by_rows = self.has_rows = self.mutable_rows = False
         self.taken = 0
         self.islands: dict[str, str] = {}
+        self.as_they_are: dict[str, str] = {}
         self.cached: dict[Any, Any] = {}
         self.recursive: set[Any] = set()
         self.functions: list[Any] = []

@@ -10,6 +10,7 @@ from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.stand_ins import StandIn
 from zygote_lite._specialize.typed.values import Value, constant
 
+HELD = "@held"  # what an object holds whose class inherits from a container
 _MOST_PLACES = 10_000  # of a structure, in which each place of a part counts
 
 
@@ -53,7 +54,10 @@ def named_tuple(kind: Any, fields: list[Value]) -> Value:
 
 def blank(kind: Any) -> Any:
     """Return an object of a class, without attributes."""
-    return kind() if kind is types.SimpleNamespace else object.__new__(kind)
+    if kind is types.SimpleNamespace:
+        return kind()
+    base = next((base for base in (tuple, list, dict) if issubclass(kind, base)), object)
+    return base.__new__(kind)
 
 
 def settled_instance(kind: type, fields: dict[str, Value]) -> Value:
@@ -65,7 +69,7 @@ def settled_instance(kind: type, fields: dict[str, Value]) -> Value:
 
 def is_named(x: Value) -> bool:
     """Return whether a value is a named tuple."""
-    return x.fields is not None and isinstance(x.sample, tuple)
+    return x.fields is not None and isinstance(x.sample, tuple) and HELD not in x.fields
 
 
 def mapping(entries: dict[Any, Value]) -> Value:

@@ -41,7 +41,7 @@ from zygote_lite._specialize.typed.shadows import (
     take_item,
 )
 from zygote_lite._specialize.typed.stand_ins import StandIn
-from zygote_lite._specialize.typed.structures import is_named, mapping, structure
+from zygote_lite._specialize.typed.structures import HELD, is_named, mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _MUTABLE = (list, dict)
@@ -193,7 +193,8 @@ def kept(builder: Builder, x: Value) -> Value:
 def hold_object(builder: Builder, x: Value) -> Value:
     """Have the code make an object where it was made: its attributes are entries from here on."""
     kind, fields = type(x.sample), x.fields or {}
-    if is_named(x) or isinstance(x.sample, type | StandIn) or x in builder.making:
+    is_whole = is_named(x) or HELD in fields
+    if is_whole or isinstance(x.sample, type | StandIn) or x in builder.making:
         raise NotSupported.STORED(
             f"it stores {an(kind.__name__)} in a list, dict or set that changes"
         )

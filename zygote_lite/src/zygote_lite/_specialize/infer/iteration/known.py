@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.structures import is_named, mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -33,6 +34,14 @@ def known_items(x: Value) -> list[Value] | None:
     if x.is_constant and isinstance(x.sample, tuple | str | bytes):
         return [constant(part) for part in x.sample]
     return None
+
+
+def still_given(builder: Builder, x: Value) -> Value:
+    """Return what an iterator over an array still gives, as an array; other values unchanged."""
+    if not (isinstance(x.sample, Several) and x.sample.kind == "from" and x in builder.iterators):
+        return x
+    source, at = x.sample.parts
+    return builder.item(source, builder.build("slice", [at, constant(None), constant(None)]))
 
 
 def as_they_are_now(x: Value) -> Value:

@@ -15,6 +15,7 @@ from zygote_lite._specialize.infer.iteration.generators import new_generator
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator, iterator_over
 from zygote_lite._specialize.infer.iteration.known import known_items, strict_zip
 from zygote_lite._specialize.infer.models.classes import is_made_class, method_of
+from zygote_lite._specialize.infer.models.subclasses import plainly_held
 from zygote_lite._specialize.normalize.lowered import ENDS
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -64,6 +65,7 @@ def _ask_for_length(builder: Builder, x: Value) -> None:
 
 def iterator_of(builder: Builder, x: Value, hinted: bool = False) -> Value:
     """Return `iter(x)`; where `hinted`, the object is asked for its length, too, as by `list`."""
+    x = plainly_held(builder, x)
     if _is_enumeration(x):  # its members stay
         members = [builder.attribute(x, member.name) for member in x.sample]
         return iterator_over(builder, builder.build("tuple", members))

@@ -15,7 +15,7 @@ from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
 from zygote_lite._specialize.infer.effects.output import message
 from zygote_lite._specialize.infer.held.new_lists import list_repeated
-from zygote_lite._specialize.infer.iteration.known import Several, known_items, strict_zip
+from zygote_lite._specialize.infer.iteration import known as _known
 from zygote_lite._specialize.infer.iteration.rows import number_of_rows
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
@@ -55,8 +55,8 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 
 def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
-    x, count, star = xs
-    items = known_items(x) if x.items is not None or x.is_object else None
+    x, count, star = _known.still_given(builder, xs[0]), *xs[1:]
+    items = _known.known_items(x) if x.items is not None or x.is_object else None
     if items is not None:
         try:
             parts = run(unpack, [items, count.sample, star.sample], {})
@@ -107,7 +107,7 @@ def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
     """Return what stands for `[a] * n`: item by item, where that is not too long."""
     x, count = xs[::-1] if xs[0].is_scalar and xs[0].is_constant else xs
     if type(x.sample) is tuple and count.is_constant and type(count.sample) is int:
-        items = known_items(x)
+        items = _known.known_items(x)
         few = items is not None and len(items) * count.sample <= _MOST_REPEATED
         return structure(tuple, (items or []) * count.sample) if few else None
     if type(x.sample) is not list:
@@ -145,14 +145,14 @@ def _joined_lists(builder: Builder, xs: list[Value]) -> Value | None:
     kind = type(a.sample)
     if kind not in (list, tuple) or type(b.sample) is not kind:
         return None
-    first, second = known_items(a), known_items(b)
+    first, second = _known.known_items(a), _known.known_items(b)
     if first is None or second is None:
         return None
     return builder.build(kind.__name__, [*first, *second])
 
 
 def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
-    items = known_items(xs[0]) if xs else []
+    items = _known.known_items(xs[0]) if xs else []
     if kind is list and builder.uniform:
         if not xs:
             return _lists.new_list(builder)
@@ -194,7 +194,7 @@ def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:
         return None
     if any(x.is_scalar for x in xs):
         raise Unsound.RAISES(f"{kind} gets a number")
-    value = constant(Several(kind, xs))
+    value = constant(_known.Several(kind, xs))
     builder.iterators[value] = [y for x in xs for y in builder.iterators.get(x, [x])]
     return value
 
@@ -297,7 +297,7 @@ def refuse_other_rules(f: Any) -> None:
 
 
 def _summed_items(builder: Builder, xs: list[Value]) -> Value | None:
-    items, is_list = known_items(xs[0]), isinstance(xs[0].fact, ListOf)
+    items, is_list = _known.known_items(xs[0]), isinstance(xs[0].fact, ListOf)
     if items is None and not is_list:
         return None
     if builder.follows:
@@ -367,7 +367,7 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     tuple: partial(_sequence, tuple),
     list: partial(_sequence, list),
     zip: partial(_several, "zip"),
-    strict_zip: partial(_several, "strict zip"),
+    _known.strict_zip: partial(_several, "strict zip"),
     enumerate: partial(_several, "enumerate"),
     reversed: partial(_several, "reversed"),
     float: _as_is,

@@ -16,7 +16,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST, SOURCE, Fields, View
-from zygote_lite._specialize.typed.structures import is_named, mapping
+from zygote_lite._specialize.typed.structures import HELD, is_named, mapping
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -53,7 +53,7 @@ def entries_now(x: Value) -> Value:
         raise NotSupported.ATTRIBUTE(
             "it reads the `__dict__` of an object that is held in a list or dict"
         )
-    return mapping(dict(owner.fields))
+    return mapping({name: value for name, value in owner.fields.items() if name != HELD})
 
 
 def of_attributes(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:

@@ -38,6 +38,7 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
+from zygote_lite._specialize.infer.models.subclasses import attribute_held, held_inside, made_by_new
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in, is_record
@@ -96,6 +97,8 @@ def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Valu
         x = new_object(builder, kind)
         if of_class(kind, "__init__") is object.__init__ and (xs or kws):
             raise Unsound.RAISES(f"{kind.__name__} takes no arguments")
+    elif (inherited := made_by_new(builder, new, [class_value(kind), *xs], kws)) is not None:
+        x = inherited
     else:
         f = new.__func__ if isinstance(new, staticmethod) else new
         if not isinstance(f, FUNCTIONS):
@@ -124,7 +127,7 @@ def _initialize(builder: Builder, x: Value, xs: list[Value], kws: dict[str, Valu
     init = of_class(kind, "__init__")
     if init is object.__init__:
         return
-    if not isinstance(init, FUNCTIONS):
+    if not isinstance(init, FUNCTIONS) and held_inside(x) is None:
         raise NotSupported.METHOD(f"the `__init__` of {kind.__name__} is not a Python function")
     keep(builder.inputs, kind, "__init__", init)
     builder.making.append(x)
@@ -231,6 +234,9 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
         return value
     if isinstance(found, types.MemberDescriptorType):
         raise Unsound.RAISES(f"the attribute {name} of {an(kind.__name__)} is not set")
+    held = attribute_held(builder, x, found, name)
+    if held is not None:
+        return held
     cached = cached_by(found)
     if cached is not None:
         keep(builder.inputs, kind, name, found)
@@ -359,6 +365,8 @@ def shallow_copy(builder: Builder, x: Value) -> Value:
     kind: Any = type(x.sample)
     if is_named(x):
         return named_tuple(kind, [*(x.fields or {}).values()])
+    if held_inside(x) is not None:
+        raise NotSupported.METHOD("it copies an object of a class that inherits from a container")
     usual = kind is types.SimpleNamespace
     if not usual and any(
         of_class(kind, name) is not getattr(object, name, ABSENT) for name in _COPYING

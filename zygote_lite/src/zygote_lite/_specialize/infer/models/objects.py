@@ -38,6 +38,7 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
+from zygote_lite._specialize.infer.models.subclasses import attribute_held
 from zygote_lite._specialize.infer.models.wholes import given_whole
 from zygote_lite._specialize.infer.tables import given_table
 from zygote_lite._specialize.typed.builder import Builder
@@ -227,7 +228,8 @@ def _of_ancestors(builder: Builder, x: Super, name: str) -> Value:
             if is_class and isinstance(found, FUNCTIONS) and base is not object:
                 keep(builder.inputs, base, name, found)
                 return constant(found)
-            return bound_to(builder, x.owner, base, name, found)
+            own = attribute_held(builder, x.owner, found, name)
+            return bound_to(builder, x.owner, base, name, found) if own is None else own
     raise Unsound.RAISES(f"`super()` has no attribute {name}")
 
 

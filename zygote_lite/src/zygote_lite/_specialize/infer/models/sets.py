@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.infer.counters import leave_where
 from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.infer.models.dicts import is_plain_key
 from zygote_lite._specialize.typed.abstract_eval import run
@@ -97,7 +98,13 @@ def _shape_added(builder: Builder, x: Value, shape: Value) -> bool:
         builder.changing(x)
         x.items = [shape]
         x.sample.add(shape.sample)
-    return any(shape_root(item) is shape_root(shape) for item in x.items or ())
+    known = [*(x.items or ())]
+    if any(shape_root(item) is shape_root(shape) for item in known):
+        return True
+    if not (builder.guesses and len(known) == 1 and known[0].sample == shape.sample):
+        return False
+    leave_where(builder, builder.apply(operator.ne, [known[0], shape]))
+    return True
 
 
 def method_of_set(builder: Builder, x: Value, name: str, xs: list[Value]) -> Value:
