@@ -84,3 +84,26 @@ def test_the_slope_of_smirnovs_density_near_zero(x):
 def test_kolmogorovs_density_is_flat_below_zero():
     for x in (-1.0, 0.0, 0.01, np.inf):
         assert rrule(sp._ufuncs._kolmogp, x)[1](1.0)[1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("f", "xs", "places"),
+    [
+        (sp.gammainc, (2.0, np.inf), [1]),
+        (sp.gammaincc, (0.4, np.inf), [1]),
+        (sp.chdtr, (3.0, np.inf), [1]),
+        (sp.gdtr, (1.5, 2.0, np.inf), [0, 1, 2]),
+        (sp.gdtrc, (np.inf, 2.0, 0.3), [0, 2]),
+        (sp.rgamma, (np.inf,), [0]),
+        (sp.dawsn, (-np.inf,), [0]),
+        (sp.exprel, (-np.inf,), [0]),
+        (sp.voigt_profile, (np.inf, 0.5, 0.7), [0, 1, 2]),
+    ],
+)
+def test_slopes_at_infinity_are_zero_where_the_value_has_a_limit(f, xs, places):
+    beside = [np.array([x, x if np.isfinite(x) else np.sign(x)]) for x in xs]  # one of two entries
+    for i in places:
+        assert rrule(f, *xs)[1](1.0)[1 + i] == 0.0
+        slopes = rrule(f, *beside)[1](np.ones(2))[1 + i]
+        alone = rrule(f, *[x[1] for x in beside])[1](1.0)[1 + i]
+        np.testing.assert_allclose(slopes, [0.0, alone], rtol=1e-14)

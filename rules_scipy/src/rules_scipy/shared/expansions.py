@@ -64,8 +64,15 @@ def slope_at_pole(x, out):
 
 
 def slope_beside_poles(x, out):
-    """Return the derivative of `1 / gamma(x)` beside the poles."""
-    return -out * sp.psi(x)
+    """Return the derivative of `1 / gamma(x)` beside the poles; 0 where it is 0 far out."""
+
+    def far(x, out):
+        return 0.0 * out
+
+    def near(x, out):
+        return -out * sp.psi(x)
+
+    return piecewise(out == 0, (x, out), far, (1.0, 0.0), near, (1.0, 1.0))
 
 
 def is_pole(x):
@@ -152,7 +159,8 @@ def exprel_slope(x):
         return horner(_EXPREL, x)
 
     def far(x):
-        return (np.exp(x) * (x - 1) + 1) / x**2
+        far_left = np.maximum(x, -1e200)  # of minus infinity the product is not a number
+        return (np.exp(x) * (far_left - 1) + 1) / x**2
 
     return piecewise(abs(x) < 1, (x,), near, (0.0,), far, (1.0,))
 

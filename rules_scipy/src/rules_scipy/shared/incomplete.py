@@ -14,9 +14,12 @@ from rules_scipy.shared.quadrature import half_line
 
 REACH = 0.06  # over the rate of a slow exponential: the scale that has it fall to nothing
 
+FAR = 1e300  # the density is zero there, and not the difference of infinities
+
 
 def gamma_density(a, x):
     """Return the derivative of `gammainc(a, x)` by `x` (DLMF 8.8.13)."""
+    x = np.minimum(x, FAR)
     return np.exp(sp.xlogy(a - 1, x) - x - sp.gammaln(a))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special as sp
 
 from rules_scipy.shared.incomplete import (
+    FAR,
     beta_by_first,
     beta_by_second,
     beta_density,
@@ -35,14 +36,14 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.distributio
 
 # gamma, chi-square and Poisson: F(a, b, x) = gammainc(b, a x)
 rule.scalar(sp.gdtr)(
-    lambda a, b, x: x * gamma_density(b, a * x),
+    lambda a, b, x: np.minimum(x, FAR) * gamma_density(b, a * x),
     lambda a, b, x: gamma_by_shape(b, a * x),
-    lambda a, b, x: a * gamma_density(b, a * x),
+    lambda a, b, x: np.minimum(a, FAR) * gamma_density(b, a * x),
 )
 rule.scalar(sp.gdtrc)(
-    lambda a, b, x: -x * gamma_density(b, a * x),
+    lambda a, b, x: -np.minimum(x, FAR) * gamma_density(b, a * x),
     lambda a, b, x: -gamma_by_shape(b, a * x),
-    lambda a, b, x: -a * gamma_density(b, a * x),
+    lambda a, b, x: -np.minimum(a, FAR) * gamma_density(b, a * x),
 )
 rule.scalar(sp.gdtrix)(
     lambda a, b, p, out: -out / a,

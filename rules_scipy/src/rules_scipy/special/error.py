@@ -62,6 +62,8 @@ def dawsn_slope(z, out):
     """Return `1 - 2 z F(z)`, far from zero by `F = i sqrt(pi)/2 (exp(-z**2) - w(z))` (7.5.1)."""
 
     def far(x, out):
+        if not np.iscomplexobj(x):
+            x = np.clip(x, -1e200, 1e200)  # farther out it is 0
         w = erfcx_slope(-1j * x, 0.0)  # far out, which does not read the value
         series = -2 * x * np.exp(-x * x) * 1j / TWO_BY_ROOT_PI - w / TWO_BY_ROOT_PI
         return series if np.iscomplexobj(x) else np.real(series)
@@ -86,6 +88,7 @@ def modfresnel_slopes(x, k, sign):
 def faddeeva(x, sigma, gamma):
     """Return the width, and two derivatives of `erfcx(u)`, the Voigt profile in standard form."""
     width = np.where(sigma == 0, 1.0, abs(sigma)) * ROOT_2
+    x = np.clip(x, -1e200, 1e200)  # farther out all are 0
     u = (gamma - 1j * x) / width
     y = sp.erfcx(u)
     slope = erfcx_slope(u, y)
