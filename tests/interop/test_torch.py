@@ -428,6 +428,23 @@ def test_a_second_derivative_is_that_of_the_first_run_or_refused(export, monkeyp
         torch.autograd.grad(dx.sum(), x)
 
 
+def with_one_slope_at_1(x):
+    return SCALE * x**2 + (1.0 - SCALE) * (2.0 * x - 1.0)
+
+
+@pytest.mark.parametrize("export", [interop.to_torch, lambda f: to_torch(f, ad=pullback)])
+def test_a_number_that_leaves_the_first_derivative_is_noticed(export, monkeypatch):
+    """The second derivative was that with the new number."""
+    x = tensor(np.ones(2))
+    (dx,) = torch.autograd.grad(export(with_one_slope_at_1)(x).sum(), x, create_graph=True)
+    assert dx.tolist() == [2.0, 2.0]
+    (twice,) = torch.autograd.grad(dx.sum(), x, retain_graph=True)
+    assert twice.tolist() == [2 * SCALE] * 2
+    monkeypatch.setitem(globals(), "SCALE", 0.0)
+    with pytest.raises(TypeError, match="a variable that it reads has changed"):
+        torch.autograd.grad(dx.sum(), x)
+
+
 def test_a_second_derivative_where_all_cancels_to_rounding():
     a = np.random.default_rng(0).normal(size=(7, 7))
     solve = interop.to_torch(lambda x: np.sum((a @ x - a.sum(1)) ** 2) / 7)

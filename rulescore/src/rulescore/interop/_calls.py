@@ -27,9 +27,10 @@ class Call:
         structure: that of its positional arguments, a tuple.
         options: its keyword arguments, which have no cotangents.
         differentiator: what differentiates it.
+        stamp: the checksum of what its function read in the run that has a pullback.
     """
 
-    __slots__ = ("differentiator", "f", "is_flat", "options", "structure")
+    __slots__ = ("differentiator", "f", "is_flat", "options", "stamp", "structure")
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Call:
     ) -> None:
         self.f, self.structure, self.options = f, structure, options
         self.differentiator = differentiator
+        self.stamp: int | None = None
         self.is_flat = False not in [part is LEAF for part in structure]
 
     @property
@@ -62,6 +64,7 @@ class Call:
         if not self.is_flat:
             needed = self.which(needed)
         y, back, first = self.differentiator.pull(self.f, xs, self.options, needed)
+        self.stamp = self.differentiator.stamp(self.f)  # now, as the call may change it itself
         if self.is_flat and type(y) is np.ndarray and y.ndim:  # as most functions are
             return LEAF, [y], lambda dys: back(dys[0])[first:]
         structure, leaves = flat_value(self.f, y)
@@ -104,6 +107,11 @@ class Call:
     def plain(self) -> "Call | None":
         """Return it as a call of one function; `None` where there is none."""
         return self
+
+    def refuse_changed(self) -> None:
+        """Raise `TypeError` if a variable that its function reads has changed since that run."""
+        if self.stamp is not None and self.stamp != self.differentiator.stamp(self.f):
+            raise changed(self.name)
 
     def again(self) -> "Call":
         """Return it as a call that is run once more. Raises `TypeError` if that has effects."""
@@ -154,6 +162,15 @@ class Repeated(Call):
     def again(self) -> "Call":
         """Return it as a call that is run once more: itself."""
         return self
+
+
+def changed(name: str) -> Exception:
+    """Return the error for a function that would be run again with other variables around it."""
+    return Fault.HOST_RUN.of(
+        TypeError,
+        f"{name} is run again for this derivative, which would not be that of the first run: "
+        "a variable that it reads has changed. Pass it as an argument",
+    )
 
 
 def is_array(y: Any) -> bool:

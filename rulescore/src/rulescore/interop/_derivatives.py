@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore._errors import Fault
-from rulescore.interop._calls import Call, Repeated, cotangent_of
+from rulescore.interop._calls import Call, Repeated, changed, cotangent_of
 from rulescore.interop._differentiator import Pull, Watch
 from rulescore.interop._trees import LEAF, places_in, rebuild
 
@@ -74,6 +74,7 @@ class Derivative(Call):
         kept = tuple(leaves)  # the host takes them out of the list
 
         def again(dys: Sequence[Any]) -> Sequence[Any]:
+            self.refuse_changed()
             made, others, pull = self.required().pull(arrays, needed)
             self.compare(structure, kept, made, others)
             given = iter(dys)
@@ -87,6 +88,7 @@ class Derivative(Call):
     ) -> tuple[Any, list[Any], list[Any]]:
         """Return the structure of the value, its leaves and their tangents."""
         structure, leaves = self.value(arrays)
+        self.refuse_changed()
         made, others, found = self.required().push(arrays, tangents)
         self.compare(structure, leaves, made, others)
         each = iter(found)
@@ -111,12 +113,11 @@ class Derivative(Call):
             x = next(first) if part is LEAF else None
             y = next(second) if other is LEAF else None
             if x is not None and y is not None and not are_close(np.asarray(x), np.asarray(y)):
-                raise Fault.HOST_RUN.of(
-                    TypeError,
-                    f"{self.name} was run again for this derivative, and has another one before "
-                    "it than in the first run: a variable that it reads has changed. Pass it as "
-                    "an argument",
-                )
+                raise changed(self.name)
+
+    def refuse_changed(self) -> None:
+        """Raise `TypeError` if a variable has changed since the call was run."""
+        self.inner.refuse_changed()
 
     def required(self) -> Call:
         """Return it as a call of one function. Raises where nobody differentiates that."""

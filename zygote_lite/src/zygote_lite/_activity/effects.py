@@ -42,6 +42,7 @@ _WRITES_FILES = {"tofile", "write_bytes", "write_text"}  # methods, of arrays an
 _HOLDERS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
             io.IOBase)  # fmt: skip
 BUFFERS = (np.ndarray, bytearray, array.array)
+PLAIN_VALUES = (int, float, complex, str, np.generic)
 _HARMLESS = {logging.getLogger, logging.Logger.isEnabledFor}
 _ON_DEMAND = {"__repr__", "__str__", "__format__", "__dir__", "__sizeof__", "__del__",
               "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__",
@@ -54,7 +55,7 @@ def effect_of(*values: Any, all_read: bool = False) -> tuple[str | None, list[An
 
     The effect is `None` where none was found. Whether the lists, dicts, objects and classes among
     these variables are changed is told by calling it. Behind an effect, variables are looked for
-    if `all_read` asks for that.
+    if `all_read` asks for that, and then numbers and texts are among them.
     """
     stack, seen, read = [*values], dict[int, Any](), list[Any]()
     effect: str | None = None
@@ -67,6 +68,8 @@ def effect_of(*values: Any, all_read: bool = False) -> tuple[str | None, list[An
             stack = _used_of(of_libraries, named)
             continue
         x = stack.pop()
+        if all_read and isinstance(x, PLAIN_VALUES):
+            read.append(x)
         if id(x) in seen or hasattr(type(x), "__dlpack__"):  # arrays of any library are data
             continue
         seen[id(x)] = x

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.effects import effect_of
+from zygote_lite._activity.effects import PLAIN_VALUES, effect_of
 from zygote_lite._tape.validate import checksum_of, contents_of, hold_the_same
 
 
@@ -88,14 +88,23 @@ def writes_around(f: Any) -> Callable[[], bool] | None:
 
 
 def stamp_around(f: Any) -> int | None:
-    """Return a checksum, of 32 bits, of these arrays; `None` if there are none."""
-    arrays = _arrays_around(f)
-    return hash(tuple([held for _, held in arrays])) & 0xFFFFFFFF if arrays else None
+    """Return a checksum, of 32 bits, of these arrays and of the numbers and texts around.
+
+    It is `None` if there are none.
+    """
+    _, read = effect_of(f, all_read=True)
+    held: list[Any] = [held for _, held in _arrays_in(read)]
+    held += [x if isinstance(x, str) else repr(x) for x in read if isinstance(x, PLAIN_VALUES)]
+    return hash(tuple(held)) & 0xFFFFFFFF if held else None
 
 
 def _arrays_around(f: Any) -> list[tuple[np.ndarray, int]]:
-    _, read = effect_of(f, all_read=True)
-    return [(x, held) for x, held in contents_of(read, whole=True) if isinstance(x, np.ndarray)]
+    return _arrays_in(effect_of(f, all_read=True)[1])
+
+
+def _arrays_in(read: list[Any]) -> list[tuple[np.ndarray, int]]:
+    found = [x for x in read if not isinstance(x, PLAIN_VALUES)]
+    return [(x, held) for x, held in contents_of(found, whole=True) if isinstance(x, np.ndarray)]
 
 
 def _were_written(arrays: list[tuple[np.ndarray, int]]) -> bool:
