@@ -93,16 +93,16 @@ def stamp_around(f: Any) -> int | None:
     It is `None` if there are none.
     """
     _, read = effect_of(f, all_read=True)
-    held: list[Any] = [held for _, held in _arrays_in(read)]
+    held: list[Any] = [held for _, held in _arrays_among(read)]
     held += [x if isinstance(x, str) else repr(x) for x in read if isinstance(x, PLAIN_VALUES)]
     return hash(tuple(held)) & 0xFFFFFFFF if held else None
 
 
 def _arrays_around(f: Any) -> list[tuple[np.ndarray, int]]:
-    return _arrays_in(effect_of(f, all_read=True)[1])
+    return _arrays_among(effect_of(f, all_read=True)[1])
 
 
-def _arrays_in(read: list[Any]) -> list[tuple[np.ndarray, int]]:
+def _arrays_among(read: list[Any]) -> list[tuple[np.ndarray, int]]:
     found = [x for x in read if not isinstance(x, PLAIN_VALUES)]
     return [(x, held) for x, held in contents_of(found, whole=True) if isinstance(x, np.ndarray)]
 
