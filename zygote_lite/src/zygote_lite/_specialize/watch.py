@@ -18,6 +18,7 @@ from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_gradient, inside_jacobian, inside_run
 from zygote_lite._nested.tangents import pushed_forward
 from zygote_lite._specialize.compare import difference, is_finite_answer
+from zygote_lite._specialize.differences import contradicted, unchecked
 from zygote_lite._specialize.trials import may_be_caught
 from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
 from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable
@@ -176,9 +177,8 @@ class WatchedPullback:
         try:
             return reference(self.known, self.f, self.xs)
         except Exception as error:
-            if _is_refused_iterator(error):
-                return y, None
-            self.refuse("an error of the tape alone", "a value", error)
+            if not _is_refused_iterator(error):
+                self.refuse("an error of the tape alone", "a value", error)
             return y, None
 
     def refuse(self, wrong: str, got: Any, want: Any) -> None:
@@ -204,7 +204,10 @@ class WatchedPullback:
 @inside_run  # a tape around, which records this code, need not record the test
 def _hold_to_tape(watched: WatchedPullback, dy: Any, found: Any) -> None:
     """Raise where the pullback of the tape gives something else."""
-    if watched.reference is None or not is_finite_answer(found):  # it is left to the tape
+    if not is_finite_answer(found):  # it is left to the tape
+        return
+    if watched.reference is None:
+        compare_differences(watched.known, watched.f, watched.xs, watched.enter, found, dy)
         return
     try:
         expected = watched.reference(dy)
@@ -219,7 +222,7 @@ def _hold_to_tape(watched: WatchedPullback, dy: Any, found: Any) -> None:
 def _is_refused_iterator(error: Exception) -> bool:
     """Return whether the tape has run an iterator in C whose source came to be active later.
 
-    Transformed code has a generator in its place, and follows it: there is nothing to compare.
+    Transformed code has a generator in its place, and follows it.
     """
     return getattr(error, "code", None) == Fault.ITERATOR.code
 
@@ -230,12 +233,36 @@ def compare(known: Known, f: Any, xs: tuple[Any, ...], enter: Any, found: Any) -
         expected = reference(known, f, xs)
     except Exception as error:
         if _is_refused_iterator(error):
-            return
-        mismatch("an error of the tape alone", f, xs, enter, found, error)
+            compare_differences(known, f, xs, enter, found)
+        else:
+            mismatch("an error of the tape alone", f, xs, enter, found, error)
         return
     wrong = difference(found, expected, xs, current().tolerance, as_numpy=known.compiled)
     if wrong is not None:
         mismatch(wrong, f, xs, enter, found, expected)
+
+
+def compare_differences(
+    known: Known, f: Any, xs: tuple[Any, ...], enter: Any, found: Any, dy: Any = 1.0
+) -> None:
+    """Raise `TierMismatch` where finite differences, in the place of the tape, tell another slope.
+
+    Where the function may do more than return a value, it is not called again.
+    """
+    active = [i for i, flag in enumerate(known.active) if flag]
+    is_plain = known.form in (GRADIENT, PULLBACK) and not enter.__globals__["changes"]
+    if not is_plain or known.over is not None or leaving.effects is not None or not active:
+        unchecked(f)
+        return
+    if known.form == PULLBACK:  # of the function itself, and of each argument
+        given = [found[1 + i] for i in active]
+    else:
+        given = [found[1]] if known.single else found[1]
+    wrong = contradicted(f, xs, active, given, dy)
+    if known.form == GRADIENT:
+        wrong = wrong or difference(found[0], f(*xs), xs, current().tolerance)
+    if wrong is not None:
+        mismatch(wrong, f, xs, enter, found, "refused")
 
 
 def compare_effects(known: Known, f: Any, xs: Any, before: Any, enter: Any, found: Any) -> None:
