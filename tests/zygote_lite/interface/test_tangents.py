@@ -268,20 +268,76 @@ def test_linearize_keeps_what_arrays_held_at_the_call(monkeypatch):
 
 
 def test_no_other_thread_sees_what_linearize_has_kept():
-    x, y, over = np.array([1.0, 2.0]), np.array([3.0, 4.0]), threading.Event()
+    """It keeps copies of arrays, and refuses where one is held by a list that was changed."""
+    x, held = np.array([1.0, 2.0]), [np.array([3.0, 4.0])]
+    seen, over = set(), threading.Event()
     with testing.recorded_only():
-        _, push = linearize(lambda x, y: x * x * y, x, y)
-    other = threading.Thread(target=over.wait)
+        _, push = linearize(lambda x, held: x * x * held[0], x, held)
+
+    def look():
+        while not over.is_set():
+            seen.add(x.tobytes())
+
+    x[0] = 5.0
+    other = threading.Thread(target=look)
     other.start()
     try:
-        np.testing.assert_array_equal(push(np.ones(2), None), [6.0, 16.0])  # nothing has changed
-        x[0] = 5.0
+        for _ in range(200):
+            np.testing.assert_array_equal(push(np.ones(2), None), [6.0, 16.0])
+        held[0][0] = 7.0
         with pytest.raises(TypeError, match=r"another thread runs.* give `linearize` a copy"):
             push(np.ones(2), None)
-        np.testing.assert_array_equal(x, [5.0, 2.0])
     finally:
         over.set()
         other.join()
+    np.testing.assert_array_equal(x, [5.0, 2.0])
+    assert seen <= {np.array([5.0, 2.0]).tobytes()}
+
+
+GLOBAL = np.array([1.0, 2.0])
+
+
+def writes_and_reads(x):
+    x[0] = x[1] * 3.0
+    return np.sum(x * GLOBAL)
+
+
+def writes_and_fails(x):
+    x[0] = 9.0
+    raise ValueError
+
+
+@either
+def test_what_a_function_writes_into_its_arguments_is_in_them_after_linearize():
+    x, v = np.array([1.0, 2.0]), np.array([1.0, 1.0])
+    y, push = linearize(writes_and_reads, x)
+    assert (y, *x) == (10.0, 6.0, 2.0)
+    x[:] = 0.0
+    assert push(v) == 3.0 + 2.0
+    np.testing.assert_array_equal(x, 0.0)
+    with pytest.raises(ValueError, match=r"^$"):
+        linearize(writes_and_fails, x)
+    np.testing.assert_array_equal(x, [9.0, 0.0])
+
+
+@either
+def test_an_array_that_the_function_also_reads_is_one_for_linearize():
+    GLOBAL[:] = [1.0, 2.0]
+    want = writes_and_reads(GLOBAL)
+    GLOBAL[:] = [1.0, 2.0]
+    assert linearize(writes_and_reads, GLOBAL)[0] == want == 40.0
+    GLOBAL[:] = [1.0, 2.0]
+
+
+@either
+def test_a_value_that_is_a_part_of_an_argument_is_the_users():
+    x = np.array([1.0, 2.0, 3.0])
+    y, push = linearize(lambda x: x[1:] * 1.0 if x[0] > 9.0 else x[1:], x)
+    y[:] = 7.0
+    np.testing.assert_array_equal(push(np.array([1.0, 2.0, 3.0])), [2.0, 3.0])
+    y, push, aux = linearize(lambda x: (x, x), x, has_aux=True)
+    assert y is x
+    assert aux is x
 
 
 def test_an_error_leaves_the_arrays_as_they_are_now(monkeypatch):
@@ -292,7 +348,7 @@ def test_an_error_leaves_the_arrays_as_they_are_now(monkeypatch):
     x[0], parts[0][1] = 5.0, 6.0
 
     def fails(self, cotangents):
-        assert (x[0], parts[0][1]) == (1.0, 4.0)
+        assert (x[0], parts[0][1]) == (5.0, 4.0)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(type(push._tape), "back", fails)
@@ -307,10 +363,10 @@ def test_linearize_refuses_a_read_only_argument_that_was_written_elsewhere(monke
     x.flags.writeable = False
     monkeypatch.setattr(tangents, "runs_alone", lambda: True)
     with testing.recorded_only():
-        _, push = linearize(lambda x, y: x * x * y, x, other)
+        _, push = linearize(lambda held, y: held[0] ** 2 * y, [x], other)
     base[0], other[0] = 5.0, 6.0
     with pytest.raises(TypeError, match="read-only argument"):
-        push(np.ones(2), np.ones(2))
+        push([np.ones(2)], np.ones(2))
     assert (base[0], other[0]) == (5.0, 6.0)
 
 

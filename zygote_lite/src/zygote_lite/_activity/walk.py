@@ -226,6 +226,12 @@ def is_reached(x: Any, roots: Any) -> bool:
     return any(y is x for y in _all_within({id(x): x}, roots, LIMIT))
 
 
+def reaches_memory(array: Any, *roots: Any) -> bool:
+    """Return whether an array that shares memory with another is reached; yes, if in doubt."""
+    owner = owner_of(array)
+    return next(_all_within({id(owner): owner}, roots, LIMIT_BY_NAME), None) is not None
+
+
 def _all_within(active: dict[int, Any], roots: Any, limit: int) -> Iterator[Any]:
     """Yield what of some objects can be reached, by the names of globals too."""
     seen: dict[int, Any] = {}

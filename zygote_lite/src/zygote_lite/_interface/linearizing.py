@@ -6,6 +6,8 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from zygote_lite._activity.walk import reaches_memory
+from zygote_lite._cotangents.kinds import within
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.tangents import by_dual_code
 from zygote_lite._ir.frames import entry, keep_users_frames
@@ -110,6 +112,40 @@ class TransformedPushforward:
         return html_of_pushforward(repr(self), self._f, self._y, self._xs)
 
 
+def _with_own_arrays(f: Any, xs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments with copies of the arrays: what is saved of them is nobody else's.
+
+    An array that the function also reaches in another way is given as it is: it may write into it.
+    """
+    arrays = {id(x): x for x in xs if type(x) is np.ndarray and x.dtype.kind in "biufc"}
+    others = [x for x in xs if id(x) not in arrays]
+    inside = [x for x in within(*others) if isinstance(x, np.ndarray)]
+    copies: dict[int, Any] = {}
+    for key, x in arrays.items():
+        near = [y for other, y in arrays.items() if other != key] + inside
+        if not any(np.may_share_memory(x, y) for y in near) and not reaches_memory(x, f):
+            copies[key] = x.copy(order="K")
+            copies[key].flags.writeable = x.flags.writeable
+    return tuple([copies.get(id(x), x) for x in xs])
+
+
+def _hand_back(given: tuple[Any, ...], xs: tuple[Any, ...]) -> None:
+    """Give arrays what a function has written into the copies of them."""
+    for copy, x in zip(given, xs, strict=True):
+        if copy is not x and x.flags.writeable and copy.tobytes() != x.tobytes():
+            x[...] = copy
+
+
+def _of_the_users(y: Any, given: tuple[Any, ...], xs: tuple[Any, ...]) -> Any:
+    """Return the value of a function; an argument itself in the place of its copy."""
+    for copy, x in zip(given, xs, strict=True):
+        if y is copy:
+            return x
+        if copy is not x and isinstance(y, np.ndarray) and np.may_share_memory(y, copy):
+            return y.copy(order="K")
+    return y
+
+
 def _linearized_by_code(
     f: Any, xs: tuple[Any, ...], has_aux: bool
 ) -> tuple[Any, TransformedPushforward] | None:
@@ -168,16 +204,25 @@ def linearize(
 
     `push(*dxs)` takes one tangent for each argument, of its shape and structure, and returns that
     of the value, as `jvp` does, at the arguments as they are now: what is written into them later
-    does not change it. The effects of `f` happen once, however often `push` is called. Raises the
+    does not change it. `f` is given copies of arrays; what it writes into them is in `xs` when
+    `linearize` returns. The effects of `f` happen once, however often `push` is called. Raises the
     errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its argument, and if
-    an array among the arguments was changed while other threads run. (JAX's `linearize`.)
+    an array in a list, a dict or an object was changed while other threads run. (JAX's
+    `linearize`.)
     """
     refuse_options(has_aux=has_aux)
     refuse_keywords("linearize", f, keywords, has_aux=has_aux)
     found: tuple[Any, ...] | None = _linearized_by_code(original(f), xs, has_aux)
     if found is None:
-        found = pushed_forward(original(f), (None, *(True for _ in xs)), xs, {}, has_aux)
+        given = _with_own_arrays(f, xs)
+        try:
+            found = pushed_forward(original(f), (None, *(True for _ in xs)), given, {}, has_aux)
+        finally:
+            _hand_back(given, xs)
         found[1].keep_arguments()
+        y = found[0]
+        parts = [_of_the_users(part, given, xs) for part in (y if has_aux else (y,))]
+        found = (tuple(parts) if has_aux else parts[0]), found[1]
     if not has_aux:
         return found
     y, aux = pair_of(f, found[0])

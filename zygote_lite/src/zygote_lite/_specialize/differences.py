@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-_STEPS = (1e-3, 1e-4, 1e-5, 1e-6)
+_WIDTHS = (1e-3, 1e-4, 1e-5, 1e-6)
 _NEARLY = 1e-4  # relative: what differences tell of numbers of double precision
 
 
@@ -36,7 +36,8 @@ def contradicted(
     """
     directions = _directions([xs[i] for i in active])
     if directions is None:
-        return unchecked(f)
+        unchecked(f)
+        return None
     told = math.fsum(
         float(np.sum(np.asarray(0.0 if g is None else g) * v))
         for g, v in zip(gradients, directions, strict=True)
@@ -49,13 +50,14 @@ def contradicted(
         with np.errstate(all="ignore"):
             return float(np.sum(np.asarray(f(*moved)) * dy))
 
-    differences = list(_slopes(along))
+    differences = list(_both_sides(along))
     near = _NEARLY * max(1.0, abs(told))
     if any(abs(central - told) <= near for central, _ in differences):
         return None
     smooth = [central for central, kink in differences if kink <= near]
     if not smooth:
-        return unchecked(f)
+        unchecked(f)
+        return None
     return f"the slope along one direction is {told!r}, and by differences {smooth[-1]!r}"
 
 
@@ -80,11 +82,11 @@ def _directions(xs: list[Any]) -> list[Any] | None:
     return found
 
 
-def _slopes(along: Callable[[float], float]) -> Iterator[tuple[float, float]]:
+def _both_sides(along: Callable[[float], float]) -> Iterator[tuple[float, float]]:
     """Yield central differences, each with by how much the slopes of the two sides differ."""
     try:
         middle = along(0.0)
-        for h in _STEPS:
+        for h in _WIDTHS:
             after, before = along(h), along(-h)
             sides = (after - middle) / h, (middle - before) / h
             if all(map(math.isfinite, sides)):
