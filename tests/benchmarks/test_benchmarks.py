@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import engines, process, runner, table
+from benchmarks import before_and_after, engines, process, runner, table
 from benchmarks.agreement import DisagreementError, check
 from benchmarks.engines import Engine, NotAvailableError
 from benchmarks.engines.plain import BY_HAND
@@ -314,3 +314,27 @@ def test_the_command_refuses_names_that_it_does_not_know():
     )
     assert done.returncode == 2
     assert "nothing: choose from scalar_expression" in done.stderr
+
+
+def test_figures_before_and_after_are_measured_in_processes_of_their_own(tmp_path, capsys):
+    found = before_and_after.measured("first gradient, 1 line", ROOT, tmp_path)
+    assert len(found) == 1
+    assert found[0] > 0.0
+    assert before_and_after.lowest([[3.0, 1.0], [2.0, 4.0]]) == [2.0, 1.0]
+    assert before_and_after.lowest([[3.0], None]) is None
+    before_and_after.print_rows("scalar operations", [6.0, 400.0], [3.0, 100.0])
+    before_and_after.print_rows("a loop with try", None, [3.0, 100.0])
+    lines = [line.split()[-3:] for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        ["6", "3", "2.0"],
+        ["400", "100", "4.0"],
+        ["-", "3", "-"],
+        ["-", "100", "-"],
+    ]
+
+
+def test_figures_before_and_after_fail_one_by_one(tmp_path):
+    packages = tmp_path / "old" / "src" / "zygote_lite"
+    packages.mkdir(parents=True)
+    (packages / "__init__.py").write_text("raise ImportError")
+    assert before_and_after.measured("asked: locals", tmp_path, tmp_path) is None
