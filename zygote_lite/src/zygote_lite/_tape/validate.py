@@ -154,8 +154,9 @@ def refuse_keywords(verb: str, f: Any, keywords: dict[str, Any], **options: Any)
                 if name in known
                 else f"{verb} passes no keywords on, and is given `{name}`"
             )
-            bound = f"`lambda x: f(x, {name}=...)`, or by `functools.partial(f, {name}=...)`"
-            told = f"{why}: bind that of the function before, by {bound}"
+            meant = "that of the function" if name in known else "it"
+            bound = f"`lambda x: f(x, {name}=...)` or `functools.partial(f, {name}=...)`"
+            told = f"{why}: bind {meant} before, by {bound}"
         raise Fault.OPTION_VALUE(told, TypeError)
 
 
