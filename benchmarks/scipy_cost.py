@@ -252,6 +252,7 @@ def measured(f, xs, options):
     dy = random_direction(y, np.random.default_rng(0))
     needed = (False, *(i not in rule.refuses for i in range(len(xs))))
     back = back.only(needed) if rule.refuses else back
+    back(dy)  # what a rule holds for later calls is made now, and not noted
     there, here = calls_of(rule, xs, options, dy, needed)
 
     with np.errstate(all="ignore"):

@@ -8,6 +8,7 @@ from rules_scipy.shared.transforms import (
     ADJOINT_NORM,
     INVERSE_TYPE,
     axes_of,
+    one_trigonometric_adjoint,
     trigonometric_adjoint,
 )
 from rulescore import Array, Numeric, RuleSet
@@ -46,9 +47,9 @@ def declare(f, is_sine, inverse):
         orthogonalize=None,
     ):
         kind, norm, choice = settled(type, norm, orthogonalize, inverse)
+        length = x.shape[axis] if isinstance(x, np.ndarray) else np.shape(x)[axis]
         dy = np.asarray(dy)
-        axes = [(axis, np.shape(x)[axis], dy.shape[axis])]
-        return trigonometric_adjoint(dy, is_sine, kind, axes, norm, choice)
+        return one_trigonometric_adjoint(dy, is_sine, kind, axis, length, norm, choice)
 
 
 def declare_many(f, is_sine, inverse):

@@ -11,6 +11,7 @@ from rules_scipy.shared.transforms import (
     fftn_adjoint,
     ifft_adjoint,
     ifftn_adjoint,
+    one_trigonometric_adjoint,
     resized,
     trigonometric_adjoint,
 )
@@ -68,9 +69,9 @@ def declare_trigonometric(f, many, is_sine, inverse):
     def _(dy, x: ArrayLike, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
         kind, norm, choice = settled(type, norm, None, inverse and norm is not None)
         kind = settled(type, None, None, inverse)[0]
+        length = x.shape[axis] if isinstance(x, np.ndarray) else np.shape(x)[axis]
         dy = np.asarray(dy)
-        axes = [(axis, np.shape(x)[axis], dy.shape[axis])]
-        return trigonometric_adjoint(dy, is_sine, kind, axes, norm, choice)
+        return one_trigonometric_adjoint(dy, is_sine, kind, axis, length, norm, choice)
 
     @rule.linear(many)
     def _(dy, x: ArrayLike, type=2, shape=None, axes=None, norm=None, overwrite_x=False):

@@ -5,10 +5,13 @@ with the norm of the other direction. A cosine or sine transform is an orthogona
 diagonal ones. A transform that pads or cuts its input has an adjoint that cuts or pads.
 """
 
+import functools
+
 import numpy as np
 from scipy import fft as sf
 
 ADJOINT_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+FEW = 4096  # weights that are held
 INVERSE_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
@@ -29,21 +32,32 @@ def along(weights, axis, ndim):
     return weights.reshape((-1,) + (1,) * behind) if behind else weights
 
 
-def weights_of(n, inner, outer, is_first, is_last, like):
-    """Return `n` weights in the precision of an array, of which the first or last are others."""
-    weights = np.full(n, inner, like.real.dtype)
+def weights_of(n, inner, outer, is_first, is_last, axis, like):
+    """Return `n` weights along an axis of an array, of which the first or last are others.
+
+    They are held for later calls if they are few.
+    """
+    make = held_weights if n <= FEW else held_weights.__wrapped__
+    behind, kind = like.ndim - 1 - axis % like.ndim, like.dtype.char.lower()
+    return make(n, inner, outer, is_first, is_last, behind, kind)
+
+
+@functools.lru_cache(maxsize=256)
+def held_weights(n, inner, outer, is_first, is_last, behind, kind):
+    """Return `n` weights with some axes behind them, which nobody may write to."""
+    weights = np.full(n, inner, kind)
     if is_first:
         weights[0] = outer
     if is_last:
         weights[-1] = outer
-    return weights
+    weights.flags.writeable = False
+    return weights.reshape((-1,) + (1,) * behind) if behind else weights
 
 
 def half_spectrum_times(dy, inner, n, axis):
     """Return a half spectrum of a signal of length `n`, its inner entries times `inner`."""
     count = dy.shape[axis]
-    weights = weights_of(count, inner, 1.0, True, 2 * (count - 1) >= n, dy)
-    return dy * along(weights, axis, dy.ndim)
+    return dy * weights_of(count, inner, 1.0, True, 2 * (count - 1) >= n, axis, dy)
 
 
 def fft_adjoint(dy, length, axis, norm):
@@ -85,30 +99,61 @@ def irfft_adjoint(dy, length, axis, norm):
     return resized(half_spectrum_times(spectrum, 2.0, dy.shape[axis], axis), length, axis)
 
 
-def trigonometric_adjoint(dy, is_sine, type, axes, norm, orthogonalize):
-    """Return the cotangent of the input of `dct`, or of `dst`, along `axes` as of `axes_of`."""
-    orthogonalize = norm == "ortho" if orthogonalize is None else orthogonalize
+@functools.lru_cache(maxsize=256)
+def scaling(is_sine, type, norm, orthogonalize):
+    """Return how `dct` or `dst` differs from an orthogonal matrix.
+
+    These are: whether weights double ends before it, and halve them after it; whether these are the
+    first and the last; by how much more its size is than the number of entries; and the power of
+    its double size that scales it, or `None`.
+    """
     doubled = not orthogonalize and (type == 2 or (type == 1 and not is_sine))
     halved = not orthogonalize and (type == 3 or (type == 1 and not is_sine))
     ends = type == 1 or not is_sine, type == 1 or is_sine
-    for axis, _, n in axes:
-        size = n if type != 1 else n + 1 if is_sine else n - 1
-        scale = 1.0 if norm == "ortho" else (2 * size) ** (-0.5 if norm == "forward" else 0.5)
-        if doubled:
-            weights = weights_of(n, scale, scale * 2**0.5, *ends, dy)
-            dy = dy * along(weights, axis, dy.ndim)
-        elif scale != 1:
-            dy = dy * scale
-    inverse = (sf.idst, sf.idstn) if is_sine else (sf.idct, sf.idctn)
-    if len(axes) == 1:
-        dx = inverse[0](dy, type, None, axes[0][0], "ortho", orthogonalize=True)
-    else:
-        dx = inverse[1](dy, type, None, [k for k, *_ in axes], "ortho", orthogonalize=True)
-    if halved:
-        for axis, _, n in axes:
-            weights = weights_of(n, 1.0, 0.5**0.5, *ends, dy)
-            dx = dx * along(weights, axis, dy.ndim)
+    more = 0 if type != 1 else 1 if is_sine else -1
+    power = None if norm == "ortho" else -0.5 if norm == "forward" else 0.5
+    return doubled, halved, ends, more, power
+
+
+def trigonometric_adjoint(dy, is_sine, type, axes, norm, orthogonalize):
+    """Return the cotangent of the input of `dctn`, or of `dstn`, along `axes` as of `axes_of`."""
+    plan = scaling(is_sine, type, norm, bool(orthogonalize))
+    for axis, *_ in axes:
+        dy = before(dy, plan, axis)
+    inverse = sf.idstn if is_sine else sf.idctn
+    dx = inverse(dy, type, None, [k for k, *_ in axes], "ortho", orthogonalize=True)
+    if plan[1]:
+        for axis, *_ in axes:
+            dx = after(dx, plan, axis)
     return all_resized(dx, axes)
+
+
+def one_trigonometric_adjoint(dy, is_sine, type, axis, length, norm, orthogonalize):
+    """Return the cotangent, of `length` along `axis`, of the input of `dct`, or of `dst`."""
+    plan = scaling(is_sine, type, norm, bool(orthogonalize))
+    dy = before(dy, plan, axis)
+    inverse = sf.idst if is_sine else sf.idct
+    dx = inverse(dy, type, None, axis, "ortho", False, None, True)
+    if plan[1]:
+        dx = after(dx, plan, axis)
+    return dx if dx.shape[axis] == length else resized(dx, length, axis)
+
+
+def before(dy, plan, axis):
+    """Return a cotangent times what the transform multiplies by behind the orthogonal matrix."""
+    doubled, _, ends, more, power = plan
+    if power is None and not doubled:
+        return dy
+    n = dy.shape[axis]
+    scale = 1.0 if power is None else (2 * (n + more)) ** power
+    if doubled:
+        return dy * weights_of(n, scale, scale * 2**0.5, *ends, axis, dy)
+    return dy * scale
+
+
+def after(dx, plan, axis):
+    """Return a cotangent times what the transform multiplies by before the orthogonal matrix."""
+    return dx * weights_of(dx.shape[axis], 1.0, 0.5**0.5, *plan[2], axis, dx)
 
 
 def axes_of(x, s, axes):
