@@ -47,9 +47,9 @@ rule.scalar(sp.chndtrix, refuses=DF)(
     lambda p, df, nc, out: chi2(out, df + 2, nc) / chi2(out, df, nc),
 )
 rule.scalar(sp.chndtrinc, refuses=DF)(
-    lambda x, df, p, out: chi2(x, df, out) / chi2(x, df + 2, out),
+    lambda x, df, p, out: found(out, chi2(x, df, out) / chi2(x, df + 2, out)),
     lambda x, df, p, out: None,
-    lambda x, df, p, out: -1 / chi2(x, df + 2, out),
+    lambda x, df, p, out: found(out, -1 / chi2(x, df + 2, out)),
 )
 
 # F: a mixture with Poisson weights
@@ -68,8 +68,10 @@ rule.scalar(sp.ncfdtri, refuses=DFS)(
 rule.scalar(sp.ncfdtrinc, refuses=DFS)(
     lambda dfn, dfd, p, x, out: None,
     lambda dfn, dfd, p, x, out: None,
-    lambda dfn, dfd, p, x, out: 1 / f_by_noncentrality(dfn, dfd, out, x),
-    lambda dfn, dfd, p, x, out: -f(x, dfn, dfd, out) / f_by_noncentrality(dfn, dfd, out, x),
+    lambda dfn, dfd, p, x, out: found(out, 1 / f_by_noncentrality(dfn, dfd, out, x)),
+    lambda dfn, dfd, p, x, out: found(
+        out, -f(x, dfn, dfd, out) / f_by_noncentrality(dfn, dfd, out, x)
+    ),
 )
 
 # Student's t: dF/dnc is a density of one degree of freedom less
@@ -105,3 +107,8 @@ def t_by_noncentrality(df, nc, x):
         )
     factor = np.sqrt(2 / (df - 1)) * sp.poch((df - 1) / 2, 0.5)
     return -t(x * np.sqrt((df - 1) / df), df - 1, nc) / factor
+
+
+def found(out, slope):
+    """Return the slope of a noncentrality, 0 where SciPy's search has ended at the smallest."""
+    return np.where(abs(out) < 1e-300, 0.0, slope)
