@@ -31,6 +31,7 @@ from tests.zygote_lite.fuzz.generate import instances as instance_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
 from tests.zygote_lite.fuzz.generate import iterators as iterator_programs
 from tests.zygote_lite.fuzz.generate import jumps as jump_programs
+from tests.zygote_lite.fuzz.generate import lent as setting_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import made_classes as class_programs
 from tests.zygote_lite.fuzz.generate import nothing as nothing_programs
@@ -84,6 +85,11 @@ def of_branches(seed):
 def of_islands(seed):
     """Return a program whose helpers cannot be transformed."""
     return island_programs.load(seed), island_programs.arguments(seed), (0, 1)
+
+
+def of_settings(seed):
+    """Return a program with settings in a dict that is set back."""
+    return setting_programs.load(seed), setting_programs.arguments(seed), (0, 1)
 
 
 def of_subclasses(seed):
@@ -192,7 +198,7 @@ WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branch
          of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
          of_gradients, of_containers, of_numbers, of_effects, of_given,
-         of_complex_numbers, of_nothing, of_subclasses)  # fmt: skip
+         of_complex_numbers, of_nothing, of_subclasses, of_settings)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

@@ -108,3 +108,15 @@ def test_effects_are_once_in_each_call():
     for k in range(1, 6):
         value_and_grad(with_effect)(X)
         assert len(log) == k
+
+
+def test_very_many_ends_of_a_function_are_a_reason(tmp_path):
+    lines = [f"    if x < {i}.0:\n        return x * {i}.5\n" for i in range(400)]
+    path = tmp_path / "many.py"
+    path.write_text(f"def many(x):\n{''.join(lines)}    return x\n")
+    space = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    with testing.strict():
+        assert "nested too deeply" in testing.why_recorded(space["many"], 250.5)
+        for _ in range(3):
+            assert gradient(space["many"], 250.5) == (251.5,)

@@ -34,7 +34,7 @@ from zygote_lite._specialize.trials import Trials, may_be_caught
 from zygote_lite._specialize.typed.derivatives import TakenBy
 from zygote_lite._specialize.typed.effects import Effects
 from zygote_lite._specialize.typed.facts import DTYPES
-from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable, Unsound
+from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import (
     are_apart,
     are_distinct,
@@ -302,6 +302,8 @@ def attempt(f: Any, xs: tuple[Any, ...], make: Callable[[], T]) -> T | Exception
         return make()
     except (NotSpecializable, DifferentiationError) as reason:
         return reason
+    except RecursionError:
+        return NotSupported.TOO_LONG("its branches are nested too deeply")
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         if current().strict:

@@ -150,6 +150,10 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
         tests += [f"are_distinct({', '.join(lists)})"] if len(lists) > 1 else []
     if lists and others:  # what is differentiated may be read from outside too
         tests.append(f"are_apart(({', '.join(lists)},), {', '.join(others)})")
+    for name in made.inputs.lends:  # each of these dicts has one variable
+        known = [other for other in made.inputs.containers if other != name]
+        known += [f"{other}.__dict__" for other in made.inputs.objects]
+        tests += [f"are_apart(({name},), {', '.join(known)})"] if known else []
     for name in made.inputs.assigned:  # each object has one variable
         known = [other for other in made.inputs.objects if other != name]
         known += [other for other in inside if other != f"{name}.__dict__"]

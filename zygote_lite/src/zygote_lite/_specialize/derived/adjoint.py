@@ -78,7 +78,7 @@ def differentiate(
         numbers: the arguments that are differentiated.
         as_pullback: whether the cotangent of the value is given later; else it is one.
     """
-    if outer.held or outer.settings:
+    if outer.held or outer.settings or outer.lent:
         raise NotSupported.SECOND_ORDER(
             "it takes a nested gradient and also changes lists, dicts, objects or globals"
         )

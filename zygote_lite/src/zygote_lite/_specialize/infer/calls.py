@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -250,6 +251,9 @@ def _writing_call(builder: Builder, f: Any, xs: Values, kws: Options, stem: str)
     found = _writing.writing_call(builder, f, xs, kws)
     if found is not None:
         return found
+    if f is operator.iadd and type(xs[0].sample) is list and xs[0].items is not None:
+        builder.call(builder.attribute(xs[0], "extend"), xs[1:], {})
+        return xs[0]
     of = IN_PLACE.get(f) if is_hashable(f) else None
     if of is None or not xs or isinstance(xs[0].sample, list | dict | set):
         return None

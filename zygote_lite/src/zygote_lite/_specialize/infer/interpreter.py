@@ -100,6 +100,7 @@ class Interpreter(Builder):
             if len(self.frames) == 1 and not self.plain:
                 _contexts.settle_settings(self)
                 refuse_unfinished(self)
+                self.refuse_lent({})
         except NotSpecializable as reason:
             reason.origin = reason.origin or self.origin
             reason.raises = None  # what the function has done before is not known here
@@ -260,6 +261,7 @@ class Interpreter(Builder):
     def leave_loop(self, env: Env) -> None:
         """Write a `break`: what the variables of the loop are by then, and the stop."""
         names, ends, objects = self.breaks[-1]
+        self.refuse_lent(self.lent_before[-1])
         now = End({**env, **self.places(objects)}, self.tables())
         own = [x for name, x in now.items() if name in names]
         hold_all(self, [*own, *self.places_changed(objects).values()])

@@ -248,6 +248,7 @@ def _turn(
         if builder.is_ours(name) and is_absent(builder, env.get(name)):
             builder.absent.update(variables_in(phi))
     builder.breaks.append((names, ends, tables))
+    builder.lent_before.append(builder.lent)
 
     builder.put_in_places(tables, turn)
     turn = _without_places(turn)
@@ -263,6 +264,7 @@ def _turn(
         loop.body, end = builder.nested(work)
     finally:
         builder.breaks.pop()
+        builder.lent_before.pop()
         builder.loop = loop.outer
     if end is not None:
         end = End(end | builder.places(tables), builder.tables())

@@ -16,7 +16,11 @@ from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import sets as _sets
-from zygote_lite._specialize.infer.models.lookups import is_lookup, method_of_lookup
+from zygote_lite._specialize.infer.models.lookups import (
+    bound_arguments,
+    is_lookup,
+    method_of_lookup,
+)
 from zygote_lite._specialize.infer.tables import is_table, method_of_table
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
@@ -25,6 +29,7 @@ from zygote_lite._specialize.typed.stand_ins import (
     Descriptor,
     Fields,
     Method,
+    Signature,
 )
 from zygote_lite._specialize.typed.structures import is_named
 from zygote_lite._specialize.typed.values import Value, constant
@@ -36,6 +41,8 @@ def method_call(
     owner = f.owner
     if isinstance(owner.sample, Descriptor) and len(xs) == 1:
         return _made_classes.with_accessor(owner.sample, f.name, xs[0])
+    if isinstance(owner.sample, Signature):
+        return bound_arguments(builder, owner.sample, xs, kws)
     if is_table(owner):
         return method_of_table(builder, owner, f.name, xs, kws)
     if _draws.is_generator(owner):

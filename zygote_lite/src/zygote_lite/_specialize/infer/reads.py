@@ -112,6 +112,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     if isinstance(x.sample, Signature) and name in x.sample.attributes:
         told: Value = x.sample.attributes[name](builder)
         return told
+    if isinstance(x.sample, Signature) and x.sample.function is not None and name == "bind":
+        return constant(Method(x, name))
     if is_iterator(x) or isinstance(x.sample, Fields):
         return constant(Method(x, name))
     if is_generator(x):

@@ -44,7 +44,7 @@ class Widened(Exception):  # noqa: N818 - no error: the function is written agai
 
 def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
     """Write the call of a function that calls itself; return its value."""
-    if builder.settings:
+    if builder.settings or builder.lent:
         raise NotSupported.RECURSION(f"{code.co_name} calls itself, and a global is assigned")
     inputs = builder.inputs
     given = {id(value) for value, _ in inputs.given.values()}

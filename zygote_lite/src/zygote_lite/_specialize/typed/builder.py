@@ -131,7 +131,7 @@ class Builder(Draft, ABC):
         self, result: Result, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "",
     ) -> Op:  # fmt: skip
         """Write an operation, and return it."""
-        if any(self.settings.values()):
+        if any(self.settings.values()) or self.lent:
             self.refuse_readers(f, xs)
         # the code tests the dtype and the number of axes when it runs, not their length
         fact = result.fact if result.certain else without_lengths(result.fact)

@@ -2,6 +2,7 @@
 
 import abc
 import enum
+import inspect
 import math
 import operator
 import types
@@ -33,8 +34,16 @@ def decided(f: Any, xs: list[Value]) -> Value | None:
         answers = {issubclass(c, xs[1].sample) for c in classes_of(xs[0])}
     elif f is type and len(xs) == 1:
         answers = {*classes_of(xs[0])}
-    elif f in (operator.eq, operator.ne) and len(xs) == 2 and _differ_in_length(*xs):
+    elif f in _EQUALS and len(xs) == 2 and (_differ_in_length(*xs) or _differ_in_kind(*xs)):
         answers = {f is operator.ne}
+    elif f is hasattr and _has_attributes_of_class(*xs):
+        answers = {any(xs[1].sample in vars(base) for base in kind.__mro__)
+                   for kind in classes_of(xs[0])}  # fmt: skip
+    elif f is inspect.getattr_static and len(xs) == 3 and _has_attributes_of_class(*xs[:2]):
+        names = {name for k in classes_of(xs[0]) for base in k.__mro__ for name in vars(base)}
+        return None if xs[1].sample in names else xs[2]
+    elif f is operator.contains and _are_plain_constants(*xs):
+        answers = {xs[1].sample in xs[0].sample}
     elif f is operator.contains and type(xs[0].sample) is dict and xs[0].items is not None:
         is_key = xs[1].is_constant and type(xs[1].sample) in (str, int)
         answers = {xs[1].sample in xs[0].sample} if is_key else set()
@@ -78,7 +87,8 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
 
 def _is_no_object(x: Value) -> bool:
     """Return whether a value is a number, an array, a text or nothing: no object of a class."""
-    return x.is_scalar or x.is_array or (x.is_constant and type(x.sample) in (str, type(None)))
+    kinds = (str, type(None), types.BuiltinFunctionType, types.FunctionType)
+    return x.is_scalar or x.is_array or (x.is_constant and type(x.sample) in kinds)
 
 
 def _differ_in_length(a: Value, b: Value) -> bool:
@@ -88,6 +98,33 @@ def _differ_in_length(a: Value, b: Value) -> bool:
         for x in (a, b)
     )
     return tuples and len(a.sample) != len(b.sample)
+
+
+def _differ_in_kind(a: Value, b: Value) -> bool:
+    """Return whether one of two values is a list or the like, and the other a text or a number."""
+    kinds = {type(x.sample) if x.items is not None or x.is_constant else None for x in (a, b)}
+    return len(kinds & {tuple, list, dict}) == 1 and len(kinds & _PLAIN_TYPES) == 1
+
+
+def _has_attributes_of_class(x: Value, name: Value) -> bool:
+    """Return whether a value has the attributes that its class has, and no others."""
+    if not (name.is_constant and type(name.sample) is str):
+        return False
+    if x.items is not None or x.is_constant:
+        kinds = (*_PLAIN_TYPES, tuple, list, dict)
+        return type(x.sample) in kinds or isinstance(x.sample, np.dtype)
+    return x.is_array or x.is_scalar
+
+
+def _are_plain_constants(x: Value, *others: Value) -> bool:
+    """Return whether a list or tuple holds constant texts and numbers, and so are others."""
+    if type(x.sample) not in (tuple, list) or x.items is None:
+        return False
+    return all(y.is_constant and type(y.sample) in _PLAIN_TYPES for y in (*x.items, *others))
+
+
+_EQUALS = (operator.eq, operator.ne)
+_PLAIN_TYPES = {str, int, float, bool, type(None)}
 
 
 def _is_of_one_float_type(x: Value) -> bool:

@@ -15,8 +15,8 @@ from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.naming import is_of_body, is_ours_elsewhere
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.plugins import is_in_python
-from zygote_lite._specialize.typed.reasons import NotSpecializable
-from zygote_lite._specialize.typed.values import Value
+from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
+from zygote_lite._specialize.typed.values import Value, is_same_constant
 
 _OF_ATTEMPTS = (
     "written",
@@ -28,6 +28,7 @@ _OF_ATTEMPTS = (
     "operations",
     "homes",
     "settings",
+    "lent",
     "objects",
     "adopted",
     "at_entry",
@@ -149,6 +150,10 @@ class Draft:
         self.of_each_array: set[Value] = set()  # cotangents of lists of arrays, one for each array
         self.context = NOWHERE  # what `with` has set
         self.settings: dict[Any, Any] = {}  # of globals: what they held, and what they hold
+        # of dicts from outside that are assigned to until they are given back: what they held
+        self.lent: dict[Value, list[Value]] = {}
+        self.lent_before: list[dict[Value, list[Value]]] = []  # as each loop began
+        self.met: dict[Value, list[Value]] = {}  # of all of these, what they held at entry
         self.rehearsed = False  # whether a function that calls itself is written without that
         self.handlers = False  # whether errors reach the handlers of the program
         self.protected = 0  # how many attempts are being written, one in the other
@@ -186,16 +191,43 @@ class Draft:
     def nested(self, work: Callable[[], Made]) -> tuple[list[Node], Made]:
         """Write a block of its own, and return it with what `work` returned."""
         outer, self.out = self.out, []
-        known, mark = dict(self.known), len(self.unified)
+        known, mark, lent = dict(self.known), len(self.unified), self.lent
         try:
-            return self.out, work()
+            found = work()
+            if found is not None:
+                self.refuse_lent(lent)
+            return self.out, found
         except NotSpecializable as reason:
             reason.raises = None  # a path or an iteration may raise, and may not be run
             raise
         finally:
             self.out, self.known = outer, known
+            self.give_back(lent)
             while len(self.unified) > mark:  # known only where the block has been run
                 self.unified.pop().shaped = None
+
+    def lend(self, x: Value, items: list[Value]) -> None:
+        """Note what a dict from outside holds until it is given back."""
+        self.met.setdefault(x, x.items or [])
+        self.give_back({**self.lent, x: items})
+
+    def give_back(self, lent: dict[Value, list[Value]]) -> None:
+        """Have dicts from outside hold what they held."""
+        self.lent = lent
+        for x, items in self.met.items():
+            x.items = lent.get(x, items)
+            x.sample.clear()
+            pairs = zip(x.items[::2], x.items[1::2], strict=True)
+            x.sample.update({key.sample: part.sample for key, part in pairs})
+
+    def refuse_lent(self, lent: dict[Value, list[Value]]) -> None:
+        """Refuse where a dict from outside does not hold what it held."""
+        for x, before in self.met.items():
+            pairs = zip(lent.get(x, before), x.items or [], strict=True)
+            if not all(a is b or is_same_constant(a, b) for a, b in pairs):
+                raise Unsound.WRITES_ELSEWHERE(
+                    "it assigns an entry of a dict that it did not create, and does not set it back"
+                )
 
     def tables(self) -> Tables:
         """Return the attributes that the objects made inside have now."""
@@ -283,6 +315,7 @@ class Draft:
         del self.changed[changed:], self.walked[walked:]
         for name, value in kept.items():
             setattr(self, name, value if name == "origin" else copy.copy(value))
+        self.give_back(self.lent)
         for tables in self.earlier:
             for x in tables.keys() - self.objects:
                 del tables[x]

@@ -26,6 +26,7 @@ class Inputs:
         has_numbers: whether there are numbers among what the guards demand to be as it is.
         given: values that are read when the code is entered, with the expressions for them.
         lists: whether there are any lists.
+        lends: the dicts from outside that are assigned to, and given back as they were.
         places: whether items of lists are replaced.
         differentiated: expressions for what has one gradient: the lists and dicts in objects that
             are differentiated, and the attributes of these objects.
@@ -69,6 +70,7 @@ class Inputs:
     def __init__(self, f: Any) -> None:
         self.f = f
         self.lists = self.places = self.compares_texts = False
+        self.lends: dict[str, None] = {}
         self.differentiated: dict[str, None] = {}
         self.objects: dict[str, None] = {}
         self.names: set[str] = set()

@@ -168,9 +168,10 @@ class DataTable(StandIn):
 
 @dataclass(eq=False)
 class Signature(StandIn):
-    """What `inspect` tells of a function: its attributes that are followed."""
+    """What `inspect` tells of a function: its attributes that are followed, and the function."""
 
     attributes: dict[str, Any]
+    function: Any = None
 
 
 class Iterator(StandIn):

@@ -138,6 +138,18 @@ def constant(sample: Any) -> Value:
     return value
 
 
+def is_same_constant(a: Value, b: Value) -> bool:
+    """Return whether two values are one constant text, number or `None`."""
+    plain = (str, int, float, bool, type(None))
+    return (
+        a.is_constant
+        and b.is_constant
+        and type(a.sample) is type(b.sample)
+        and type(a.sample) in plain
+        and repr(a.sample) == repr(b.sample)
+    )
+
+
 def made_class(kind: type) -> Value | None:
     """Return the value of a class that the function makes; nothing for other classes.
 

@@ -1,6 +1,7 @@
 """Callables of Python's own: `partial`, functions under `lru_cache`, `itemgetter`, `attrgetter`."""
 
 import functools
+import inspect
 import operator
 import types
 from types import NoneType
@@ -34,7 +35,10 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     """
     given = [*xs, *kws.values()]
     is_first = builder.out is builder.top and not (builder.plain or builder.settings)
-    if all(map(is_inert, given)) and is_first:
+    if all(map(is_inert, given)) and is_first and not builder.lent:
+        return _kept(builder, f, xs, kws)
+    if _takes_nothing(f.sample.__wrapped__) and f.sample.cache_info().currsize == 1:
+        builder.inputs.guards[f"{f.where}.cache_info().currsize == 1"] = None
         return _kept(builder, f, xs, kws)
     inner = f.sample.__wrapped__
     if not isinstance(inner, types.FunctionType):
@@ -52,6 +56,15 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
             "a function under `lru_cache` returns something other than a number or text"
         )
     return found
+
+
+def _takes_nothing(f: Any) -> bool:
+    """Return whether a function has no parameters: what it gave is kept, or it was not called."""
+    stars = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    code = getattr(f, "__code__", None)
+    return code is not None and not (
+        code.co_argcount or code.co_kwonlyargcount or code.co_flags & stars
+    )
 
 
 def made_cache(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:

@@ -7,6 +7,7 @@ tested to be the same object.
 
 import abc
 import functools
+import threading
 import types
 from typing import Any
 
@@ -23,7 +24,7 @@ ABSENT = object()
 FUNCTIONS = (types.FunctionType, Local)
 _OF_ATTRIBUTES = ("__setattr__", "__delattr__", "__getattr__")
 NAMES_OF_CLASSES = ("__name__", "__qualname__")
-_PLAIN_IN_C = (types.SimpleNamespace, functools._lru_cache_wrapper)
+_PLAIN_IN_C = (types.SimpleNamespace, functools._lru_cache_wrapper, threading.local)
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
 _names: dict[frozenset[str], frozenset[str]] = {}  # one object for equal sets: guards name it
 _MOST_NAMES = 1024

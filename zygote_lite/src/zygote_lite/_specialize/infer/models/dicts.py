@@ -70,6 +70,8 @@ def _change_entries(builder: Builder, x: Value, entries: dict[Any, Value]) -> No
         raise Unsound.CHANGES_WHAT_IT_WALKS(
             "it assigns an entry of a dict while it iterates over it"
         )
+    if _is_lent(builder, x, entries):
+        return
     if builder.homes.get(x) is not builder.out:
         raise Unsound.WRITES_ELSEWHERE(
             "it assigns an entry of a dict in a branch or a loop, and made the dict before that"
@@ -84,6 +86,29 @@ def _change_entries(builder: Builder, x: Value, entries: dict[Any, Value]) -> No
     x.items, x.active, x.is_constant = changed.items, changed.active, False
     x.sample.clear()
     x.sample.update(changed.sample)
+
+
+def _is_lent(builder: Builder, x: Value, entries: dict[Any, Value]) -> bool:
+    """Note what a dict from outside holds until it is given back; return whether it is one."""
+    known = entries_of_dict(x)
+    items = builder.met.get(x, x.items or [])
+    first = {key.sample: value for key, value in zip(items[::2], items[1::2], strict=True)}
+    plainly = all(
+        value in (known.get(key), first.get(key))
+        or (value.is_constant and type(value.sample) in _LENT)
+        for key, value in entries.items()
+    )
+    is_busy = builder.plain or builder.inner or builder.protected or builder.compiled
+    outside = [e for e, found in builder.inputs.structures.items() if found is x]
+    is_namespace = "__name__" in known
+    if is_busy or not (outside and plainly) or known.keys() != entries.keys() or is_namespace:
+        return False
+    builder.inputs.lends[builder.inputs.holder(dict, outside[0])] = None
+    builder.lend(x, mapping({key: entries[key] for key in known}).items or [])
+    return True
+
+
+_LENT = (str, int, float, bool, type(None))
 
 
 def delete_from_dict(builder: Builder, x: Value, key: Value) -> Value:

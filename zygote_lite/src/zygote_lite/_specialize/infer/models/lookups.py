@@ -8,12 +8,13 @@ are known, each under a guard.
 
 import inspect
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._specialize.infer.models.classes import ABSENT, FUNCTIONS, of_class, settle
-from zygote_lite._specialize.infer.models.dicts import is_plain_key, method
+from zygote_lite._specialize.infer.models.dicts import is_plain_key
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.decisions import classes_of
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -144,10 +145,51 @@ def signature_of(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
             "varargs": lambda _: constant(told.varargs),
             "varkw": lambda _: constant(told.varkw),
         }))  # fmt: skip
-    names = mapping(dict.fromkeys(inspect.signature(x.sample).parameters, constant(None)))
-    return constant(
-        Signature({"parameters": lambda builder: method(builder, names, "keys", [], {})})
-    )
+    found = inspect.signature(x.sample).parameters
+    names = mapping({name: _told_of_parameter(p) for name, p in found.items()})
+    return constant(Signature({"parameters": lambda _: names}, x.sample))
 
 
+def _told_of_parameter(p: inspect.Parameter) -> Value:
+    """Return what stands for a parameter of a signature."""
+    told = {"name": p.name, "kind": p.kind}
+    told |= {name: getattr(p, name) for name in _KINDS_OF_PARAMETERS}
+    return constant(Signature({name: _telling(x) for name, x in told.items()}))
+
+
+def _telling(x: Any) -> Callable[[Builder], Value]:
+    return lambda _: constant(x)
+
+
+class Bound(inspect.BoundArguments):
+    """Stand for `inspect.BoundArguments`."""
+
+    def __init__(self, arguments: dict[str, Any], whole: dict[str, Any]) -> None:
+        self.arguments, self.whole = arguments, whole
+
+    def apply_defaults(self) -> None:
+        """Add the parameters that have a default and were not given."""
+        self.arguments = self.whole
+
+
+def bound_arguments(
+    builder: Builder, x: Signature, xs: list[Value], kws: dict[str, Value]
+) -> Value:  # fmt: skip
+    """Return `inspect.signature(f).bind(*xs, **kws)`."""
+    code = x.function.__code__
+    env = builder.parameters(x.function, xs, kws, set())
+    whole = {name: env[name] for name in inspect.signature(x.function).parameters}
+    given = {*code.co_varnames[: min(len(xs), code.co_argcount)], *kws}
+    stars = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :]
+    given |= {name for name in stars if name in whole and whole[name].items}
+    some = mapping({name: value for name, value in whole.items() if name in given})
+    parts = [some, mapping(whole)]
+    for part in parts:
+        builder.settle_home(part)
+    return builder.call(constant(Bound), parts, {})
+
+
+_KINDS_OF_PARAMETERS = (
+    "POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD",
+)  # fmt: skip
 _TOLD_BY = ("__wrapped__", "__signature__")

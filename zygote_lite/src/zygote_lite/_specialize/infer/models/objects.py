@@ -38,7 +38,7 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
-from zygote_lite._specialize.infer.models.subclasses import attribute_held
+from zygote_lite._specialize.infer.models.subclasses import attribute_held, base_of, new_of
 from zygote_lite._specialize.infer.models.wholes import given_whole
 from zygote_lite._specialize.infer.tables import given_table
 from zygote_lite._specialize.typed.builder import Builder
@@ -93,6 +93,16 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         return constant(x)
     if type(x) is types.MethodType:
         return _method_from_outside(builder, x, expression)
+    base = base_of(type(x))
+    if base in (tuple, list) and not base.__len__(x) and not hasattr(x, "__dict__"):
+        held = inputs.holder(type(x), expression)
+        inputs.guards[f"not {inputs.name_for(base.__len__, 'f')}({held})"] = None
+        return new_of(builder, type(x), structure(base, []))
+    if type(x) is object:  # it marks an absence
+        inputs.guard(expression, x)
+        return constant(x)
+    if type(x) in (set, frozenset):
+        return _set_from_outside(inputs, x, expression, stem)
     if type(x) not in (tuple, list, dict):
         raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
     if expression in inputs.structures:
@@ -131,6 +141,26 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         found = structure(type(x), [part(item, i) for i, item in enumerate(x)])
     inputs.structures[expression] = found
     return found
+
+
+def _set_from_outside(inputs: "Inputs", x: Any, expression: str, stem: str) -> Value:
+    """Return a set of texts or of integers that is read from outside.
+
+    One that may change is not walked over, as its order may change, too.
+    """
+    kinds = {*map(type, x)}
+    if type(x) is frozenset and kinds <= {str, int}:
+        inputs.guard(expression, x)
+        value = Value(Other(frozenset), x)
+        value.items = [*map(constant, x)]
+        return value
+    if kinds not in ({str}, {int}) or len(x) > _MOST_ITEMS_FROM_OUTSIDE:
+        raise NotSupported.OUTSIDE_TYPE(f"{stem} is a set of something other than a few texts")
+    held = inputs.holder(type(x), expression)
+    inputs.guard(expression, x)
+    inputs.guards[f"{held} == {inputs.name_for(frozenset(x), 'o')}"] = None
+    inputs.guards[f"{{*map(type, {held})}} == {{{kinds.pop().__name__}}}"] = None
+    return constant(x)
 
 
 def _method_from_outside(builder: Builder, x: types.MethodType, expression: str) -> Value:

@@ -15,7 +15,7 @@ from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.infer.models.dicts import is_plain_key
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import Other
+from zygote_lite._specialize.typed.facts import Other, Scalar
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
@@ -67,11 +67,31 @@ def of_sets(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) ->
 
 def new_set(builder: Builder, kind: type, items: list[Value]) -> Value:
     """Return a new set of constants, in the order in which it is walked over."""
+    if builder.guesses and items and all(map(_is_length, items)):
+        return _of_one_length(builder, kind, items)
     if not all(map(_is_element, items)):
         raise NotSupported.CONTAINER("a set holds something other than constants")
     sample = kind([x.sample for x in items])
     value = Value(Other(kind), sample)
     value.items = [*map(constant, sample)]
+    builder.settle_home(value)
+    return value
+
+
+def _is_length(x: Value) -> bool:
+    """Return whether a value is an integer of Python's own, such as a length."""
+    return isinstance(x.fact, Scalar) and x.fact.classes == {int} and not x.active
+
+
+def _of_one_length(builder: Builder, kind: type, items: list[Value]) -> Value:
+    """Return a set of integers that are equal now, and leave the code where they are not."""
+    first, *others = items
+    if any(x.sample != first.sample for x in others):
+        raise NotSupported.CONTAINER("a set holds something other than constants")
+    for x in others:
+        leave_where(builder, builder.apply(operator.ne, [first, x]))
+    value = Value(Other(kind), kind([first.sample]))
+    value.items = [first]
     builder.settle_home(value)
     return value
 
