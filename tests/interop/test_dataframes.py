@@ -203,3 +203,10 @@ def test_counts_and_texts_of_pandas_are_no_part_of_a_vector():
     v, back = ravel({"w": 2.0, "counts": pd.Series([1, 2]), "names": pd.Series(["a", "b"])})
     assert v.tolist() == [2.0]
     assert back(np.array([3.0]))["counts"].tolist() == [1, 2]
+
+
+def test_a_method_of_a_private_class_has_the_name_of_the_public_one():
+    with pytest.raises(
+        NoRuleError, match=r"\.py:\d+: pandas\.Timedelta\.total_seconds has no rule"
+    ):
+        grad(lambda w: pd.Timedelta(w[0], "s").total_seconds())(W)

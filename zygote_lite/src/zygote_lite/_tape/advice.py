@@ -254,9 +254,14 @@ def call_by_user() -> GivenCall | None:
     return None
 
 
-def name_by_user(f: Any) -> str:
-    """Return the name of a function, or what the user writes for one that knows no name."""
+def name_by_user(f: Any, xs: tuple[Any, ...] = ()) -> str:
+    """Return the name of a function, or what the user writes for one that knows no name.
+
+    A method of a private class has the name of the class of the object that it is called on.
+    """
     name = name_of(f)
+    if "._" in name and xs and getattr(type(xs[0]), getattr(f, "__name__", ""), None) is f:
+        return f"{name_of(type(xs[0]))}.{f.__name__}"
     found = _import_of(f) if name.endswith("<cdata>") else None  # of cffi
     return name if found is None else found[1]
 

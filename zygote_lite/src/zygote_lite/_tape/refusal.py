@@ -131,14 +131,16 @@ def refusal(
         return made_by_numba
     given = types_given(xs, kws or {})
     of = call_as_written(f, xs)
-    told = of[0] if of is not None and of[1] == "operator" else f"{name_by_user(f)} of ({given})"
+    told = (
+        of[0] if of is not None and of[1] == "operator" else f"{name_by_user(f, xs)} of ({given})"
+    )
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
         return text_refusal(f, xs)
     of_holder = with_holder(told, f, (*xs, *(kws or {}).values()))
     if of_holder is not None:
         return of_holder
     outside = called_by_user()
-    place, name, module = outside or (where(), name_of(f) if of is None else of[0], "")
+    place, name, module = outside or (where(), name_by_user(f, xs) if of is None else of[0], "")
     called = call_by_user() if outside else (f, xs, kws or {})
     if called is not None and "<locals>" in name:  # of a decorator
         name = name_of(called[0])
