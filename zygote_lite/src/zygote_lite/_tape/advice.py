@@ -260,8 +260,9 @@ def name_by_user(f: Any, xs: tuple[Any, ...] = ()) -> str:
     A method of a private class has the name of the class of the object that it is called on.
     """
     name = name_of(f)
-    if "._" in name and xs and getattr(type(xs[0]), getattr(f, "__name__", ""), None) is f:
-        return f"{name_of(type(xs[0]))}.{f.__name__}"
+    method = str(getattr(f, "__name__", ""))
+    if "._" in name and xs and getattr(type(xs[0]), method, None) is f:
+        return f"{name_of(type(xs[0]))}.{method}"
     found = _import_of(f) if name.endswith("<cdata>") else None  # of cffi
     return name if found is None else found[1]
 
