@@ -364,6 +364,22 @@ def test_functions_whose_source_ends_in_compiled_code_are_counted(library, capsy
     assert survey.ending("mylib") == {}
 
 
+def test_why_shows_the_docstring_of_the_rule_that_answers(library, capsys, rule):
+    @rule(library.Layer.plain)
+    def _(x: float):
+        """Hold the steps fixed."""
+        return 1.0, None
+
+    @rule(library.Layer.make)
+    def _(x: float):
+        return 1.0, None
+
+    assert main(["why", "mylib.Layer.plain", "float"]) == 0
+    assert capsys.readouterr().out.endswith("\nHold the steps fixed.\n")
+    assert main(["why", "mylib.Layer.make", "float"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("┘")
+
+
 def test_why_answers_for_methods_attributes_and_callable_objects(library, capsys, rule):
     rule(library.Layer.computed)(lambda layer: (1.0, None))
     rule(library.Layer.method)(lambda layer, x: (1.0, None))

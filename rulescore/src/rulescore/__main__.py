@@ -110,7 +110,11 @@ def _why(given: argparse.Namespace) -> int:
     ]
     if known:
         print_table(call, ("", "rule", "kind", "plugin", "place"), lines)
-    if any(said == "answers" for said, _ in known):
+    answering = [rule for said, rule in known if said == "answers"]
+    if answering:
+        about = inspect.getdoc(answering[0].body) if answering[0].kind == "general" else None
+        if about:
+            print(about)
         return 0
     reason = "" if known else reasons().get(name_of(f), "")
     try:

@@ -11,6 +11,7 @@ from scipy.linalg import expm
 from rules_scipy.integrate import initial_values
 from rules_scipy.shared.steps import again, choosing, explicit, stages
 from rules_scipy.shared.steps.choosing import long_steps
+from rulescore.__main__ import main
 from tests.rules_scipy.tiers import compare
 from zygote_lite import NoRuleError, grad, gradient, hessian, jvp
 
@@ -536,3 +537,15 @@ def test_complex_equations_need_not_be_analytic(more):
 
     difference = (end(0.7 + 1e-4, "DOP853", 1e-11) - end(0.7 - 1e-4, "DOP853", 1e-11)) / 2e-4
     assert gradient(lambda c: end(c, "BDF", 1e-7), 0.7)[0] == pytest.approx(difference, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (["solve_ivp", *["object"] * 3], "By Radau, BDF and LSODA:\nthe adjoint equation"),
+        (["odeint", *["object"] * 4], "Solve the adjoint equation along the solution."),
+    ],
+)
+def test_why_tells_how_a_solution_is_differentiated(call, told, capsys):
+    assert main(["why", f"scipy.integrate.{call[0]}", *call[1:]]) == 0
+    assert told in capsys.readouterr().out

@@ -44,6 +44,11 @@ NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 
 @solver(rule, si.solve_ivp, by=("fun", "t_span", "y0", "t_eval", "args"), whole=True)
 def _(ad, given):
+    """Differentiate a solution.
+
+    By RK23, RK45 and DOP853: the reverse of the steps that were accepted. By Radau, BDF and LSODA:
+    the adjoint equation along the solution, which is computed once more with smaller tolerances.
+    """
     if given["events"] is not None:
         raise NotImplementedError(
             "scipy.integrate.solve_ivp has no rule for events: find the time of one by `brentq` on "
@@ -122,6 +127,10 @@ rule.constant(options_of)
 
 @solver(rule, si.odeint, by=("func", "y0", "t", "args"), without=("Dfun",), whole=True)
 def _(ad, given):
+    """Solve the adjoint equation along the solution.
+
+    It is computed once more with smaller tolerances.
+    """
     refuse_unless_tuple(si.odeint, given["args"])
     f, t, args, first = given["func"], given["t"], given["args"], np.ravel(vector(given["y0"]))
     without_second(f, t, first, args)

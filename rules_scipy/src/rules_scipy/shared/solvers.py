@@ -81,6 +81,7 @@ def of_count(rule, f, body, count, options, known, whole, with_ad, refused=None)
 
         return y, back
 
+    _.__doc__ = body.__doc__
     empty = inspect.Parameter.empty
     shown = [p.replace(default=empty, annotation=object) for p in given[:count]]
     shown += [p.replace(annotation=empty) for p in given[count:options]]
