@@ -350,8 +350,10 @@ def test_an_error_is_that_of_an_entry():
         lambda x: (x[0] > 0) ** 2 * 100,
         lambda x: np.vdot(x > 0, x > -1),
         lambda x: np.diag(x > 0),  # a loop, with truth values
+        lambda x: np.dot(x.astype(np.float32), 0.1),  # a number decides the dtype
+        lambda x: np.dot(0.1, x.astype(np.float32)[0]),
     ],
-    ids=["other shape", "where", "power", "vdot", "diag"],
+    ids=["other shape", "where", "power", "vdot", "diag", "dot", "dot of numbers"],
 )
 def test_what_a_call_on_the_whole_batch_would_answer_otherwise_is_as_in_a_loop(f):
     x = np.array([[1.0, -2.0, 3.0], [-1.0, 2.0, 0.5], [0.3, -1.0, 4.0]])
