@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import stop_gradient
 from rulescore.faults import an
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.normalize.exits import Walk
@@ -192,6 +193,8 @@ class Lowering:
             raise NotSupported.SECOND_ORDER(
                 "it takes a second derivative of a function that calls itself"
             )
+        elif node.target in self.builder.severed:
+            self.call(target, stop_gradient, self.atom(xs[0]))
         elif f is has_value:
             self.write(ir.Move(self.origin, self.builder.temporary(), self.atom(xs[0])))
         elif isinstance(f, Attribute):

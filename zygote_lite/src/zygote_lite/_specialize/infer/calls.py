@@ -139,7 +139,8 @@ def call_object(
     of_entries = vectorized_from_outside(builder, f)
     if of_entries is not None:
         return called_vectorized(builder, of_entries, xs, kws)
-    if any(leaf.active for x in (f, *xs, *kws.values()) for leaf in leaves(x)):
+    is_active = any(leaf.active for x in (f, *xs, *kws.values()) for leaf in leaves(x))
+    if is_active or builder.inner:  # then the outer gradient may pass through it
         rule = rule_of(f.sample, xs, kws)
         if rule is not None:
             raise asks_for_more(rule)

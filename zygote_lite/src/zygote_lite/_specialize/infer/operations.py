@@ -155,10 +155,13 @@ def _cut_off(
 
 
 def _without_gradient(builder: Builder, x: Value) -> Value:
-    """Return a copy of a number or an array through which no gradient passes."""
+    """Return a copy of a number or an array through which no gradient passes.
+
+    In the code of a gradient inside, the outer gradient may pass through what is inactive there.
+    """
     if type(x.sample) is tuple and x.items is not None:
         return structure(tuple, [_without_gradient(builder, part) for part in x.items])
-    if not any(leaf.active for leaf in leaves(x)):
+    if not any(leaf.active or (builder.inner and _may_carry(leaf)) for leaf in leaves(x)):
         return x
     if not (x.is_array or x.is_scalar):
         raise NotSupported.RULE_OPERAND(
@@ -167,6 +170,17 @@ def _without_gradient(builder: Builder, x: Value) -> Value:
     copy = inactive(builder, operator.pos, [x], {})
     builder.severed.add(copy)
     return copy
+
+
+def _rule_of_outer_gradient(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+    """Return the rule of a function by which the outer gradient passes, not by its source."""
+    if not any(_may_carry(leaf) for x in (*xs, *kws.values()) for leaf in leaves(x)):
+        return None
+    return rule_of(f, xs, kws)
+
+
+def _may_carry(x: Value) -> bool:
+    return not x.is_constant and (can_carry(x.fact) or not (x.is_array or x.is_scalar))
 
 
 def asks_for_more(rule: Any) -> NotSpecializable:
@@ -227,6 +241,14 @@ def inactive(
     of_whole = any(x.is_known_by_rule for x in xs) and rule_of(f, xs, kws) is not None
     as_it_is = is_pure(f) and all(map(_is_operand, (*xs, *kws.values())))
     if hasattr(f, "__code__") and not as_it_is and not of_whole:
+        if builder.inner and not builder.plain:
+            rule = _rule_of_outer_gradient(f, xs, kws)
+            if rule is not None and rule.kind == "constant":
+                return _cut_off(builder, f, xs, kws, stem)
+            if rule is not None:
+                raise NotSupported.SECOND_ORDER(
+                    f"a nested gradient calls a function with the rule {rule.signature}"
+                )
         return _python(builder, f, xs, kws, stem)
     _held.refuse_inside([*xs, *kws.values()])
     if isinstance(f, type) and f in (deque, defaultdict, OrderedDict):

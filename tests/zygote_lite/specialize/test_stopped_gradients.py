@@ -1,0 +1,115 @@
+"""What a rule says of a function holds for the outer gradient, too, where an inner one is taken."""
+
+import numpy as np
+import pytest
+
+from rulescore import RuleSet
+from zygote_lite import grad, jvp, pullback, stop_gradient, testing
+
+rule = RuleSet("of_functions_with_source")
+
+
+def settled(x):
+    return x * x * x
+
+
+def straight(x):  # as a straight-through estimator, whose derivative is not that of its source
+    return x * x
+
+
+rule.constant(settled)
+rule.scalar(straight)(lambda x: 100 * x)
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    rule.register()
+    yield
+    rule.unregister()
+
+
+def of_an_argument(x):
+    return grad(lambda w: stop_gradient(w) * w)(x)
+
+
+def of_a_sum(x):
+    return grad(lambda w: np.sum(stop_gradient(np.array([w, w])) * w))(x)
+
+
+def of_what_is_around(x):
+    return grad(lambda w: stop_gradient(x) * w * w)(x)
+
+
+def of_a_pair(x):
+    return grad(lambda w: stop_gradient((x, w))[0] * w * w)(x)
+
+
+def of_a_pullback(x):
+    y, back = pullback(lambda w: stop_gradient(x) * w * w, x)
+    return y * back(1.0)[1]
+
+
+def by_a_rule(x):
+    return grad(lambda w: settled(w) * w)(x)
+
+
+def by_a_rule_around(x):
+    return grad(lambda w: settled(x) * w)(x)
+
+
+def by_a_rule_of_a_closure(x):
+    held = lambda: settled(x) * x
+    return grad(lambda w: held() * w)(x)
+
+
+SLOPES = {
+    of_an_argument: 0.0, of_a_sum: 0.0, of_what_is_around: 4.0, of_a_pair: 4.0,
+    of_a_pullback: 96.0, by_a_rule: 0.0, by_a_rule_around: 0.0, by_a_rule_of_a_closure: 8.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("f", SLOPES, ids=[f.__name__ for f in SLOPES])
+def test_no_outer_gradient_passes_where_an_inner_one_is_stopped(f):
+    with testing.recorded_only():
+        assert grad(f)(2.0) == SLOPES[f]
+        assert jvp(f, (2.0,), (1.0,))[1] == SLOPES[f]
+    with testing.transformed_only():
+        assert grad(f)(2.0) == SLOPES[f]
+        assert jvp(f, (2.0,), (1.0,))[1] == SLOPES[f]
+    for _ in range(4):
+        assert grad(f)(2.0) == SLOPES[f]
+
+
+def test_the_rule_of_a_function_is_its_outer_derivative():
+    def f(x):
+        return grad(lambda w: straight(x) * w)(x)
+
+    for _ in range(4):
+        assert grad(f)(2.0) == 200.0
+        assert jvp(f, (2.0,), (1.0,))[1] == 200.0
+    with testing.compared():
+        assert grad(f)(2.0) == 200.0
+
+
+def test_the_rule_of_an_object_is_its_outer_derivative():
+    class Gain:
+        def __call__(self, x):
+            return x * x
+
+    gain, of_objects = Gain(), RuleSet("of_objects")
+
+    @of_objects.of_instances
+    def _(g: Gain, x: float):
+        return x * x, lambda dy: (None, 100 * x * dy)
+
+    def f(x):
+        return grad(lambda w: gain(x) * w)(x)
+
+    of_objects.register()
+    try:
+        with testing.recorded_only():
+            want = grad(f)(2.0)
+        for _ in range(4):
+            assert grad(f)(2.0) == want
+    finally:
+        of_objects.unregister()
