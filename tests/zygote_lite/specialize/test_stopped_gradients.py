@@ -1,10 +1,12 @@
 """What a rule says of a function holds for the outer gradient, too, where an inner one is taken."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from rulescore import RuleSet
-from zygote_lite import grad, jvp, pullback, stop_gradient, testing
+from zygote_lite import grad, jvp, pullback, stop_gradient, testing, vmap
 
 rule = RuleSet("of_functions_with_source")
 
@@ -62,9 +64,18 @@ def by_a_rule_of_a_closure(x):
     return grad(lambda w: held() * w)(x)
 
 
+def by_name(x):
+    return grad(lambda w: stop_gradient(x=x) * w * w)(x)
+
+
+def by_a_rule_by_name(x):
+    return grad(lambda w: settled(x=x) * x * w)(x)
+
+
 SLOPES = {
     of_an_argument: 0.0, of_a_sum: 0.0, of_what_is_around: 4.0, of_a_pair: 4.0,
     of_a_pullback: 96.0, by_a_rule: 0.0, by_a_rule_around: 0.0, by_a_rule_of_a_closure: 8.0,
+    by_name: 4.0, by_a_rule_by_name: 8.0,
 }  # fmt: skip
 
 
@@ -89,6 +100,26 @@ def test_the_rule_of_a_function_is_its_outer_derivative():
         assert jvp(f, (2.0,), (1.0,))[1] == 200.0
     with testing.compared():
         assert grad(f)(2.0) == 200.0
+
+
+NAMED = {
+    "by name": lambda x: straight(x=x),
+    "by stars": lambda x: straight(**{"x": x}),
+    "by a partial": lambda x: functools.partial(straight, x=x)(),
+    "inside": lambda x: grad(lambda w: w * straight(x=x))(x),
+}
+
+
+@pytest.mark.parametrize("f", NAMED.values(), ids=NAMED)
+def test_a_rule_holds_for_arguments_that_are_given_by_name(f):
+    for _ in range(4):
+        assert grad(f)(2.0) == 200.0
+        assert jvp(f, (2.0,), (1.0,))[1] == 200.0
+    with testing.compared():
+        assert grad(f)(2.0) == 200.0
+    both = np.array([2.0, 2.0])
+    np.testing.assert_array_equal(vmap(grad(f))(both), [200.0, 200.0])
+    np.testing.assert_array_equal(grad(lambda x: np.sum(vmap(f)(x)))(both), [200.0, 200.0])
 
 
 def test_the_rule_of_an_object_is_its_outer_derivative():

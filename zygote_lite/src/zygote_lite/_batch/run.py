@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Array, find_rule
+from rulescore import Array, find_rule, rules_of
 from rulescore.faults import an
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.walk import reaches_active
@@ -158,6 +158,8 @@ class BatchRun(CallsAround):
         path = f.__code__.co_filename
         entries = [entry_of(x) for x in xs]
         rule = None if tracers_in(kws) else find_rule(f, *entries, **kws)
+        if rule is None and kws and rules_of(f):
+            raise NotBatched(f"{where()}: {name_of(f)} has a rule, and is given operands by name")
         if rule is not None and not is_batched((xs, kws)) and does_nothing_else(f):
             return self.computed(f, xs, kws)
         if is_library(path) or is_installed(path) or (rule is not None and self.around is not None):

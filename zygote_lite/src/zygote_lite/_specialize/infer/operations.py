@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import accumulate, find_rule, rrule, stop_gradient
+from rulescore import accumulate, find_rule, rrule, rules_of, stop_gradient
 from rulescore.faults import an
 from zygote_lite._ir.places import name_of
 from zygote_lite._ir.traits import is_pure
@@ -42,6 +42,8 @@ _GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 
 def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     rule = rule_of(f, xs, kws)
+    if rule is None:
+        _refuse_operands_by_name(f, kws)
     if rule is not None and any(map(_operators.holds_object, xs)):
         raise NotSupported.RULE_OPERAND(
             f"it passes an object to a function with the rule {rule.signature}"
@@ -138,11 +140,13 @@ def _cut_off(
 ) -> Value:  # fmt: skip
     """Write the body of a function whose rule says that no gradient passes, on copies."""
     given = [_without_gradient(builder, x) for x in xs]
+    kws = {name: _without_gradient(builder, x) for name, x in kws.items()}
+    operands = [*given, *kws.values()]
     if f is stop_gradient:
-        return given[0]
+        return operands[0]
     y = inlined_or_island(builder, f, given, kws, stem)
     before = {id(leaf) for x in xs for leaf in leaves(x)}
-    copies = [x for new in given for x in leaves(new) if x.is_array and id(x) not in before]
+    copies = [x for new in operands for x in leaves(new) if x.is_array and id(x) not in before]
     known = {id(x) for x in (*builder.written, *map(builder.storage, leaves(y)))}
     holds_others = any(not (x.is_array or x.is_scalar or x.is_constant) for x in leaves(y))
     if any(leaf.active for leaf in leaves(y)) or (
@@ -161,7 +165,7 @@ def _without_gradient(builder: Builder, x: Value) -> Value:
     """
     if type(x.sample) is tuple and x.items is not None:
         return structure(tuple, [_without_gradient(builder, part) for part in x.items])
-    if not any(leaf.active or (builder.inner and _may_carry(leaf)) for leaf in leaves(x)):
+    if not any(leaf.active or (builder.inner and _may_carry_outside(leaf)) for leaf in leaves(x)):
         return x
     if not (x.is_array or x.is_scalar):
         raise NotSupported.RULE_OPERAND(
@@ -174,12 +178,23 @@ def _without_gradient(builder: Builder, x: Value) -> Value:
 
 def _rule_of_outer_gradient(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     """Return the rule of a function by which the outer gradient passes, not by its source."""
-    if not any(_may_carry(leaf) for x in (*xs, *kws.values()) for leaf in leaves(x)):
+    if not any(_may_carry_outside(leaf) for x in (*xs, *kws.values()) for leaf in leaves(x)):
         return None
-    return rule_of(f, xs, kws)
+    rule = rule_of(f, xs, kws)
+    if rule is None:
+        _refuse_operands_by_name(f, kws)
+    return rule
 
 
-def _may_carry(x: Value) -> bool:
+def _refuse_operands_by_name(f: Any, kws: dict[str, Value]) -> None:
+    """Leave it to the tape which operands of a rule a call gives by name."""
+    if kws and hasattr(f, "__code__") and rules_of(f):
+        raise NotSupported.RULE_FORM(
+            f"it passes arguments by name to {name_of(f)}, which has a rule: pass them by position"
+        )
+
+
+def _may_carry_outside(x: Value) -> bool:
     return not x.is_constant and (can_carry(x.fact) or not (x.is_array or x.is_scalar))
 
 
