@@ -122,6 +122,25 @@ def test_a_rule_holds_for_arguments_that_are_given_by_name(f):
     np.testing.assert_array_equal(grad(lambda x: np.sum(vmap(f)(x)))(both), [200.0, 200.0])
 
 
+class Kind:
+    @classmethod
+    def of_class(cls, x):
+        return x * x
+
+
+def test_the_rule_of_a_class_method_holds():
+    of_bound = RuleSet("of_bound_methods")
+    of_bound.scalar(Kind.of_class)(lambda x: 3.0)
+    of_bound.register()
+    try:
+        for _ in range(4):
+            assert grad(lambda x: Kind.of_class(x))(2.0) == 3.0
+            assert grad(lambda x: Kind().of_class(x))(2.0) == 3.0
+            assert jvp(lambda x: Kind.of_class(x), (2.0,), (1.0,)) == (4.0, 3.0)
+    finally:
+        of_bound.unregister()
+
+
 def test_the_rule_of_an_object_is_its_outer_derivative():
     class Gain:
         def __call__(self, x):
@@ -136,8 +155,14 @@ def test_the_rule_of_an_object_is_its_outer_derivative():
     def f(x):
         return grad(lambda w: gain(x) * w)(x)
 
+    def by_name(x):
+        return gain(x=x)
+
     of_objects.register()
     try:
+        for _ in range(4):
+            assert grad(by_name)(2.0) == 200.0
+            assert jvp(by_name, (2.0,), (1.0,)) == (4.0, 200.0)
         with testing.recorded_only():
             want = grad(f)(2.0)
         for _ in range(4):

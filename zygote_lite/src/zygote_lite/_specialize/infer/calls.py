@@ -141,7 +141,8 @@ def call_object(
         return called_vectorized(builder, of_entries, xs, kws)
     is_active = any(leaf.active for x in (f, *xs, *kws.values()) for leaf in leaves(x))
     if is_active or builder.inner:  # then the outer gradient may pass through it
-        rule = rule_of(f.sample, xs, kws)
+        rule = rule_of(f.sample, [*xs, *kws.values()], {})  # or given by name
+        rule = rule_of(f.sample, xs, kws) if rule is None else rule
         if rule is not None:
             raise asks_for_more(rule)
     own = _objects.function_of(builder.inputs, f, "__call__")

@@ -1,8 +1,13 @@
 """Calls of methods of arrays, numbers, lists, dicts and iterators."""
 
+import types
+from typing import Any
+
 import numpy as np
 
+from rulescore import rules_of
 from rulescore.faults import an
+from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.infer.builds import CHANGING, change_items
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.held import containers as _held
@@ -35,6 +40,13 @@ from zygote_lite._specialize.typed.structures import is_named
 from zygote_lite._specialize.typed.values import Value, constant
 
 
+def _refuse_rule_of_bound(f: Any) -> None:
+    """Leave it to the tape where a rule is for the method of one object or class."""
+    known = rules_of(f.__code__) if isinstance(f, types.FunctionType) else ()
+    if any(isinstance(rule.function, types.MethodType) for rule in known):
+        raise NotSupported.RULE_FORM(f"there is a rule for {name_of(f)} of one object or class")
+
+
 def method_call(
     builder: Builder, f: Method, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
@@ -58,6 +70,7 @@ def method_call(
     if f.function is not None:
         if f.name == "__init__":
             return _instances.initialized(builder, owner, f.function, xs, kws)
+        _refuse_rule_of_bound(f.function)
         return builder.apply(f.function, [owner, *xs], kws, stem)
     if owner.is_array:
         return builder.apply(getattr(np.ndarray, f.name), [owner, *xs], kws, stem)
