@@ -73,7 +73,7 @@ def _question(name):
     from benchmarks import walk_steps
 
     _, closure, given = next(w for w in walk_steps.ways(OBJECTS) if w[0] == "closure")
-    return _of_call(closure, walk_steps.QUESTIONS[name], 30, *given)
+    return _of_call(closure, 2.0, walk_steps.QUESTIONS[name], 30, *given)
 
 
 def _first(name):

@@ -21,7 +21,6 @@ import time
 import numpy as np
 
 from zygote_lite import testing, value_and_grad
-from zygote_lite._activity import doubts, heap, walk
 
 QUESTIONS = {
     "an attribute": lambda m, k: m.parts[k].number + 1,
@@ -143,6 +142,8 @@ def looked_at(steps, f, *xs):
 @contextlib.contextmanager
 def walking_each_time():
     """Let each question walk through all that it reaches."""
+    from zygote_lite._activity import doubts, walk
+
     instead = [
         (doubts, "looked_at", lambda f, xs, kws: None),
         (doubts, "may_reach_active", lambda *xs, given=0: walk.reaches_active_at_all(*xs)),
@@ -159,6 +160,8 @@ def walking_each_time():
 
 def main():
     """Print the table."""
+    from zygote_lite._activity import heap, walk  # not of all commits that are measured
+
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     steps, kind_of = [0], heap.kind_of
 

@@ -338,3 +338,10 @@ def test_figures_before_and_after_fail_one_by_one(tmp_path):
     packages.mkdir(parents=True)
     (packages / "__init__.py").write_text("raise ImportError")
     assert before_and_after.measured("asked: locals", tmp_path, tmp_path) is None
+
+
+@pytest.mark.parametrize("name", ["a cache", "locals", "an array"])
+def test_questions_beside_a_model_are_measured(name, monkeypatch):
+    monkeypatch.setattr(before_and_after, "OBJECTS", 100)
+    (seconds,) = before_and_after._question(name)
+    assert seconds >= 0.0

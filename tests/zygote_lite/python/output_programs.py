@@ -314,6 +314,15 @@ def writes_a_temporary_file(x):
 
 
 @WRITING.append
+def writes_rows_into_a_temporary_file(x):
+    with tempfile.NamedTemporaryFile("w") as f:
+        f.write(f"{x}")
+        csv.writer(f).writerows([[x], [x * x]])
+        csv.DictWriter(f, ["a"]).writerow({"a": x})
+        return x * x
+
+
+@WRITING.append
 def writes_rows_one_by_one(x):
     rows = Rows()
     writer = csv.writer(rows)

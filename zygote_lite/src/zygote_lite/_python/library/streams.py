@@ -86,7 +86,9 @@ def _(f: Any, nodes: Nodes, stream: Any) -> ValueAndPullback:
 )  # fmt: skip
 def _(f: Any, tape: Tape, nodes: Nodes, stream: Any, *xs: Any, **kws: Any) -> Traced | None:
     """Make what writes to a stream, or reads from it: it is known by the stream."""
-    return (f(stream, *xs, **kws), None) if is_written_in_c(stream) else None
+    is_temporary = type(stream).__module__ == "tempfile" and "file" in vars(stream)
+    file = vars(stream)["file"] if is_temporary else stream  # a wrapper hands on what it is given
+    return (f(stream, *xs, **kws), None) if is_written_in_c(file) else None
 
 
 @handlers.desugared(*BY_DESCRIPTOR, given=True, always=True)
