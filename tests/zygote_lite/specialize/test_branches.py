@@ -6,8 +6,10 @@ import time
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.oracles import assert_agreement
-from zygote_lite import testing, value_and_grad
+from zygote_lite import gradient, testing, value_and_grad
+from zygote_lite._specialize.infer.interpreter import Interpreter
 
 A = np.array
 
@@ -473,3 +475,25 @@ def test_a_module_that_depends_on_the_path_is_left_to_the_tape():
 
     assert "`module` is not a number, and is different" in testing.why_recorded(f, 1.0)
     assert assert_agreement(f, (1.0,), (0.2,)) is False
+
+
+def test_branches_that_cannot_be_joined_are_not_tried_again_and_again(tmp_path, monkeypatch):
+    lines, depth = ["def nested(x):", "    d = {'a': x[0]}"], 12
+    for k in range(depth):
+        pad = "    " * (k + 1)
+        lines += [f"{pad}if x[{k % 3}] > {k - 20}.0:", f"{pad}    d = {{'a': d['a'] * x[1]}}"]
+    for k in reversed(range(depth)):
+        pad = "    " * (k + 1)
+        lines += [f"{pad}else:", f"{pad}    d = {{'a': x[0], 'b{k}': x[2]}}"]
+    lines.append("    return sum(d.values())")
+    path = tmp_path / "nested.py"
+    path.write_text("\n".join(lines))
+    space, steps, plain = {}, [], Interpreter.statement
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    monkeypatch.setattr(Interpreter, "statement", lambda *xs: steps.append(1) or plain(*xs))
+    x = np.array([1.5, 0.9, 2.0])
+    with testing.transformed_only():
+        found = gradient(space["nested"], x)
+    with testing.recorded_only():
+        assert_close(found, gradient(space["nested"], x))
+    assert len(steps) < 5000

@@ -46,6 +46,7 @@ from zygote_lite._specialize.typed.values import Value, constant, shape_root
 from zygote_lite._tape.rules import handed_in
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
+_FEW_STEPS, _TIMES_STEPS = 2000, 8  # of the attempts before: statements that are interpreted
 _MOST_GUESSES = 60  # branches that are taken as the samples take them
 MOST_RECURSIVE = 3  # functions that call themselves
 _MODULES = {"np", "math"}  # what the code names so
@@ -110,6 +111,8 @@ def specialize(
         inputs.recursive, inputs.define = recursive, define_recursive
         inputs.guesses, inputs.is_long, inputs.has_aux = guesses, is_long, has_aux
         inputs.by_rows, inputs.optional, inputs.plain = by_rows, optional, plain
+        if guesses is not None and not is_long:  # or each branch is taken as now, which is quick
+            inputs.most_steps = _FEW_STEPS + _TIMES_STEPS * max(found.steps for found in tried)
         tried.append(inputs)
         try:
             return _specialized(

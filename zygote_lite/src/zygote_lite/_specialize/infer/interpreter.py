@@ -164,6 +164,9 @@ class Interpreter(Builder):
         return {*self.breaks[-1][0]} if self.breaks else set()
 
     def statement(self, s: ir.Statement, env: Env, after: set[str]) -> Env | None:
+        self.inputs.steps += 1
+        if self.inputs.steps > self.inputs.most_steps:
+            raise NotSupported.TOO_LONG("too many of its branches cannot be joined")
         match s:
             case ir.Move(_, target, source):
                 env[target] = x = not_asked(self, source, env)

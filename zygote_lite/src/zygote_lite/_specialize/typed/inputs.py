@@ -1,6 +1,7 @@
 """The free variables of specialized code, and the guards under which they are constants."""
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 # what the code is made for, which stays when it is made once more
 _ASKED = ("recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows",
-          "optional", "meets_none", "plain")  # fmt: skip
-_FOR_GOOD = ("f", "bound", "names", "functions", "named", *_ASKED)
+          "optional", "meets_none", "plain", "most_steps")  # fmt: skip
+_FOR_GOOD = ("steps", "f", "bound", "names", "functions", "named", *_ASKED)
 
 
 class Inputs:
@@ -26,6 +27,7 @@ class Inputs:
         has_numbers: whether there are numbers among what the guards demand to be as it is.
         given: values that are read when the code is entered, with the expressions for them.
         lists: whether there are any lists.
+        steps: how many statements were interpreted, of which there may be `most_steps`.
         lends: the dicts from outside that are assigned to, and given back as they were.
         places: whether items of lists are replaced.
         differentiated: expressions for what has one gradient: the lists and dicts in objects that
@@ -71,6 +73,7 @@ class Inputs:
         self.f = f
         self.lists = self.places = self.compares_texts = False
         self.lends: dict[str, None] = {}
+        self.steps, self.most_steps = 0, math.inf
         self.differentiated: dict[str, None] = {}
         self.objects: dict[str, None] = {}
         self.names: set[str] = set()
