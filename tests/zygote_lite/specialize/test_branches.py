@@ -9,6 +9,7 @@ import pytest
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.oracles import assert_agreement
 from zygote_lite import gradient, testing, value_and_grad
+from zygote_lite._specialize import driver
 from zygote_lite._specialize.infer.interpreter import Interpreter
 
 A = np.array
@@ -478,22 +479,28 @@ def test_a_module_that_depends_on_the_path_is_left_to_the_tape():
 
 
 def test_branches_that_cannot_be_joined_are_not_tried_again_and_again(tmp_path, monkeypatch):
-    lines, depth = ["def nested(x):", "    d = {'a': x[0]}"], 12
+    lines, depth = ["def nested(x):", "    g, y = abs, x[0]"], 8
     for k in range(depth):
         pad = "    " * (k + 1)
-        lines += [f"{pad}if x[{k % 3}] > {k - 20}.0:", f"{pad}    d = {{'a': d['a'] * x[1]}}"]
+        lines += [f"{pad}if x[{k % 3}] > {k - 20}.0:", f"{pad}    g, y = abs, y * x[1]"]
     for k in reversed(range(depth)):
         pad = "    " * (k + 1)
-        lines += [f"{pad}else:", f"{pad}    d = {{'a': x[0], 'b{k}': x[2]}}"]
-    lines.append("    return sum(d.values())")
+        lines += [f"{pad}else:", f"{pad}    g = {'float' if k % 2 else 'abs'}"]
+    lines.append("    return g(y)")
     path = tmp_path / "nested.py"
     path.write_text("\n".join(lines))
     space, steps, plain = {}, [], Interpreter.statement
     exec(compile(path.read_text(), str(path), "exec"), space)
     monkeypatch.setattr(Interpreter, "statement", lambda *xs: steps.append(1) or plain(*xs))
-    x = np.array([1.5, 0.9, 2.0])
-    with testing.transformed_only():
-        found = gradient(space["nested"], x)
+    x, counts = np.array([1.5, 0.9, 2.0]), []
     with testing.recorded_only():
-        assert_close(found, gradient(space["nested"], x))
-    assert len(steps) < 5000
+        want = gradient(space["nested"], x)
+    for times in (8, 0):  # the most statements, as a multiple of those of the attempts before
+        monkeypatch.setattr(driver, "_TIMES_STEPS", times)
+        monkeypatch.setattr(driver, "_FEW_STEPS", 0)
+        testing.forget(space["nested"])
+        with testing.transformed_only():
+            assert_close(gradient(space["nested"], x), want)
+        counts.append(len(steps))
+        steps.clear()
+    assert counts[1] < counts[0] < 5000
