@@ -4,6 +4,7 @@ import concurrent.futures
 import gc
 import weakref
 from collections import OrderedDict
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -440,10 +441,11 @@ def test_gradients_of_tangents(host):
         yield hessian(slope)(x)
         yield jvp(slope, (x,), (u,))[1]
 
-    due = [*derivatives(formula(np))]
-    for _ in range(3):
-        for found, want in zip(derivatives(numpy(formula(xp))), due, strict=True):
-            np.testing.assert_allclose(found, want, rtol=1e-10, atol=1e-12)
+    due, f = [*derivatives(formula(np))], numpy(formula(xp))
+    of_gradient = 2  # the first two, which are asked for three times
+    for found in (derivatives(f), *(islice(derivatives(f), of_gradient) for _ in range(2))):
+        for d, want in zip(found, due, strict=False):
+            np.testing.assert_allclose(d, want, rtol=1e-10, atol=1e-12)
 
 
 def test_a_gradient_of_a_tangent_by_a_module_that_is_wrapped_inside():
