@@ -448,3 +448,27 @@ def test_a_slice_that_an_iterator_gives_is_a_copy(written):
         value, slope = value_and_grad(f)(V)
         assert value == f(V)
         np.testing.assert_allclose(slope, slopes(f, (V,))[0][1], rtol=1e-6)
+
+
+DRAWS = {
+    "without a size": lambda g, y: g.random(out=y),
+    "with a size": lambda g, y: g.standard_normal(3, out=y),
+    "by position": lambda g, y: g.standard_exponential(None, float, "zig", y),
+    "with a parameter": lambda g, y: g.standard_gamma(2.0, out=y),
+    "by the class": lambda g, y: np.random.Generator.random(g, None, float, y),
+    "by another name": lambda g, y: [draw(out=y) for draw in [g.random]],
+}
+
+
+@pytest.mark.parametrize("drawn", DRAWS)
+def test_draws_into_an_array_take_its_shape(drawn):
+    def f(x):
+        y = x * 2.0
+        before = np.sum(y * x)
+        DRAWS[drawn](np.random.default_rng(1), y)
+        return before + np.sum(y * x)
+
+    for _ in range(3):
+        value, slope = value_and_grad(f)(V)
+        assert value == f(V)
+        np.testing.assert_allclose(slope, slopes(f, (V,))[0][1], rtol=1e-6)

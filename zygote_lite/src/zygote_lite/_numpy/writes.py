@@ -272,6 +272,10 @@ def _(in_place: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     raise refused
 
 
+_SIZE_AT = {"random": 1, "standard_normal": 1, "standard_exponential": 1, "standard_gamma": 2}
+"""Methods of generators that take `out`, and the place of `size`, the generator counted."""
+
+
 @handlers.by_option("out")
 def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Resolve a call with `out=`: the call without it, and a write of the whole array."""
@@ -300,7 +304,11 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         for name, node in zip(names, nodes[1 + len(xs) :], strict=True)
         if name not in ("out", "where")
     )
-    if type(getattr(f, "__self__", None)) is np.random.Generator and "size" not in rest:
+    is_draw = bool(xs) and type(xs[0]) is np.random.Generator
+    at_size = _SIZE_AT.get(f.__name__) if is_draw else None
+    if at_size is not None and len(xs) > at_size and xs[at_size] is None:
+        xs = (*xs[:at_size], target.shape, *xs[at_size + 1 :])
+    elif at_size == len(xs) and "size" not in rest:
         rest, flags = {**rest, "size": target.shape}, (*flags, None)
     value, node = tape.call((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
     return write_whole(tape, target, at, value, node, f)

@@ -85,13 +85,14 @@ def _both_or_one(
             raise
 
     place = (*[frame.code for frame in builder.frames], node.origin)
-    if (not builder.inputs.is_long or builder.loop is not None) and place not in builder.unjoined:
+    is_hopeless = builder.unjoined[place] >= _MOST_TRIALS
+    if (not builder.inputs.is_long or builder.loop is not None) and not is_hopeless:
         try:
             return join_paths(builder, node, env, after, lambda: tried(True), lambda: tried(False))
         except NotSpecializable:
             if not builder.guesses:
                 raise
-        builder.unjoined.add(place)  # nor would it be when what is around it is written again
+        builder.unjoined[place] += 1  # what is around it may be written again, in another way
         builder.guesses -= 1
         state.restore()
     likely = bool(node.test.sample)
@@ -107,6 +108,7 @@ def _both_or_one(
     raise NotSupported.DEPENDS_ON_PATH("neither side of a branch can be transformed")
 
 
+_MOST_TRIALS = 2  # to write both paths of one branch
 _OF_PATHS = {
     NotSupported.DEPENDS_ON_PATH, NotSupported.TOO_LONG, Unsound.WRITES_ELSEWHERE, Unsound.UNSET,
     Unsound.SHARED_WRITE, Unsound.WRITES_TO_GIVEN, Unsound.IDENTITY, Unsound.ITERATOR,

@@ -164,7 +164,7 @@ class Draft:
         self.origins: dict[Value, Hashable] = {}  # of arguments and of variables of several paths
         self.copies: dict[str, Value] = {}  # of arguments that are written
         self.guesses = 0  # how many branches may be taken for those that the samples take
-        self.unjoined: set[Hashable] = set()  # branches of which only one path could be written
+        self.unjoined = Counter[Hashable]()  # how often only one path of a branch could be written
         self.held = False  # whether containers are made as the code runs
         self.shadows: Value | None = None  # their cotangents, in the reverse pass
         self.rewritten: list[Any] = []  # the contents of containers that are changed
