@@ -10,6 +10,13 @@ import pytest
 from zygote_lite import DifferentiationError, grad, jvp
 
 
+@pytest.fixture(autouse=True)
+def settings_of_numpy():
+    """Restore them, also where setting the second of two is refused."""
+    with np.errstate():
+        yield
+
+
 def by_an_error_of_numpy(change):
     before = np.seterr(divide="call"), np.seterrcall(lambda kind, flag: change())
     try:

@@ -128,8 +128,8 @@ def _(a: Array, b: Array):
 @rule.batched(np.dot, np.ndarray.dot)
 def _(a: Numeric, b: Numeric):
     if np.ndim(a) < 2 or np.ndim(b) < 2:  # a number has a part in the dtype, as in `np.dot`
-        a, b = (np.asarray(x) if isinstance(x, int | float | complex) else x for x in (a, b))
-        return np.multiply(*aligned(a, b))
+        parts = aligned(a, b)
+        return np.multiply(*(np.asarray(x) if np.ndim(x) == 0 else x for x in parts))
     return product_of_batches(a, b) if a.ndim <= 3 and b.ndim <= 3 else NotImplemented
 
 

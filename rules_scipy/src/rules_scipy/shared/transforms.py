@@ -45,11 +45,10 @@ def weights_of(n, inner, outer, is_first, is_last, axis, like):
 @functools.lru_cache(maxsize=256)
 def held_weights(n, inner, outer, is_first, is_last, behind, kind):
     """Return `n` weights with some axes behind them, which nobody may write to."""
-    weights = np.full(n, inner, kind)
-    if is_first:
-        weights[0] = outer
-    if is_last:
-        weights[-1] = outer
+    first = outer if is_first or (is_last and n == 1) else inner
+    last = [outer if is_last else inner] if n > 1 else []
+    middle = np.full(max(n - 2, 0), inner, kind)
+    weights = np.concatenate([[first], middle, last], dtype=kind)
     weights.flags.writeable = False
     return weights.reshape((-1,) + (1,) * behind) if behind else weights
 

@@ -166,6 +166,7 @@ class WatchedPullback:
         self.known, self.f, self.xs, self.enter = known, f, xs, enter
         y, self.back = found
         self.reference: Any = None
+        self.is_refused = False  # by the tape, which should have been compared with
         if current().compared:
             expected, self.reference = self.recorded(y)
             wrong = difference(y, expected, xs, current().tolerance)
@@ -177,7 +178,8 @@ class WatchedPullback:
         try:
             return reference(self.known, self.f, self.xs)
         except Exception as error:
-            if not _is_refused_iterator(error):
+            self.is_refused = _is_refused_iterator(error)
+            if not self.is_refused:
                 self.refuse("an error of the tape alone", "a value", error)
             return y, None
 
@@ -206,8 +208,9 @@ def _hold_to_tape(watched: WatchedPullback, dy: Any, found: Any) -> None:
     """Raise where the pullback of the tape gives something else."""
     if not is_finite_answer(found):  # it is left to the tape
         return
-    if watched.reference is None:
+    if watched.is_refused:
         compare_differences(watched.known, watched.f, watched.xs, watched.enter, found, dy)
+    if watched.reference is None:
         return
     try:
         expected = watched.reference(dy)
