@@ -77,6 +77,27 @@ def test_what_is_outside_has_no_influence(method):
     assert dx[1].tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("f", [
+    lambda v, x: np.sum(si.LinearNDInterpolator(SITES, v, fill_value=0.5)(x)),
+    lambda v, x: np.sum(si.CloughTocher2DInterpolator(SITES, v, fill_value=0.5)(x)),
+    lambda v, x: np.sum(si.griddata(SITES, v, x, "cubic", fill_value=0.5)),
+], ids=["linear", "cubic", "griddata"])  # fmt: skip
+@pytest.mark.parametrize(
+    "at", [np.array([[5.0, 5.0], [-3.0, 0.2]]), np.zeros((0, 2))], ids=["outside", "nowhere"]
+)
+@pytest.mark.parametrize(
+    "values", [VALUES, np.stack([VALUES, 1j * VALUES], axis=1)], ids=["real", "complex"]
+)
+def test_where_all_is_outside_the_gradients_are_zero(f, at, values):
+    def real(v, x):
+        return np.real(f(v, x))
+
+    for _ in range(3):  # the third call is by transformed code
+        dv, dx = gradient(real, values, at)
+        np.testing.assert_array_equal(dv, np.zeros_like(values))
+        np.testing.assert_array_equal(dx, np.zeros_like(at))
+
+
 def test_gradients_by_sites_are_refused():
     with pytest.raises(NoRuleError, match="no derivative by `points`"):
         gradient(lambda s: si.LinearNDInterpolator(s, VALUES)(0.3, 0.2), SITES)

@@ -136,7 +136,7 @@ def cubic_slopes(made, x, simplex):
     of_part = np.stack([*corners[each, others], np.mean(corners, axis=1)], axis=1)
     samples = np.einsum("sc,pcj->psj", WITHIN, of_part)
     samples = samples if made.scale is None else samples * made.scale + made.offset
-    found = made(samples).reshape(len(x), len(WITHIN), -1)
+    found = made(samples).reshape(len(x), len(WITHIN), made.values.shape[1])
     powers = LATTICE[:, :2]
     found = np.linalg.inv(monomials(WITHIN[:, :2], powers)) @ found
     u = (parts[each, others] - parts[each, k]).T
