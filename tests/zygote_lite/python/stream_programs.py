@@ -274,6 +274,96 @@ def reads_a_member(x):
     return float(zipfile.ZipFile(found).read("a"))
 
 
+def of_list(lines):
+    return list(lines)[-1]
+
+
+def of_tuple(lines):
+    return tuple(lines)[-1]
+
+
+def unpacked(lines):
+    (line,) = lines
+    return line
+
+
+def unpacked_with_a_star(lines):
+    line, *_ = lines
+    return line
+
+
+def spread(lines):
+    return [*lines][-1]
+
+
+def spread_in_a_call(lines):
+    return max(*lines, b"" if "b" in lines.mode else "")
+
+
+def joined(lines):
+    return (b"" if "b" in lines.mode else "").join(lines)
+
+
+def added(lines):
+    found = []
+    found += lines
+    return found[0]
+
+
+def extended(lines):
+    found = []
+    found.extend(lines)
+    return found[0]
+
+
+def put_in_a_slice(lines):
+    found = []
+    found[:] = lines
+    return found[0]
+
+
+def of_set(lines):
+    return set(lines).pop()
+
+
+def of_sorted(lines):
+    return sorted(lines)[0]
+
+
+TAKING = [
+    of_list, of_tuple, unpacked, unpacked_with_a_star, spread, spread_in_a_call, joined, added,
+    extended, put_in_a_slice, of_set, of_sorted, next,
+]  # fmt: skip
+
+
+def reads_by_another(take, mode, x):
+    """Take the lines of a file by a stream that was open before another one wrote it."""
+    written, read = OUTSIDE_BY_MODE[mode]
+    written.seek(0)
+    written.truncate()
+    print(x * x, file=written, flush=True)
+    read.seek(0)
+    return float(take(read)) * x
+
+
+OUTSIDE_BY_MODE = {}  # two streams of one file, which were there before
+
+for take in TAKING:
+    for mode in ("r", "rb"):
+        READING.append(functools.partial(reads_by_another, take, mode))
+        READING[-1].__name__ = f"reads by another, {take.__name__}, {mode}"
+
+
+@RIGHT.append
+def keeps_a_stream_that_another_wrote(x):
+    written, read = OUTSIDE_BY_MODE["r"]
+    print(x * x, file=written, flush=True)
+    kept = [read]
+    kept.append(read)
+    kept.extend((read,))
+    return x * x * len(kept) / 3.0
+
+
 @READING.append
 def reads_encoded(x):
     found = io.BytesIO()
@@ -317,6 +407,9 @@ def reads_what_it_did_not_write(x):
 def main():
     """Print what is wrong."""
     OUTSIDE.update({size: Spooled(mode="w+", max_size=size) for size in (0, 1)})
+    for mode in ("r", "rb"):
+        written = tempfile.NamedTemporaryFile("w+")
+        OUTSIDE_BY_MODE[mode] = written, open(written.name, mode)
     for x in (1.4, 1.5, 1.6):
         for f in RIGHT:
             if abs(gradient(f, x)[0] - 2.0 * x) > 1e-9:

@@ -22,6 +22,7 @@ from zygote_lite._activity.classes import (
 from zygote_lite._activity.doubts import may_depend
 from zygote_lite._activity.marks import PLAIN, mark_new, note_outside
 from zygote_lite._activity.operands import array_of_objects, holds_itself
+from zygote_lite._activity.outputs import is_output
 from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import (
     DICT,
@@ -82,6 +83,8 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
             kind_of(x) == FUNCTION for x in kws.values()
         ):
             is_written = f in _ATTRIBUTE_WRITERS and id(dict_of(xs[0])) in active
+            if state.written_files is not None and any(map(is_output, xs)):
+                return True  # it may take the lines, of a file that another stream has written
             return is_written or _is_any_active(active, (*xs, *kws.values()))
     return may_depend(f, xs, kws)
 
