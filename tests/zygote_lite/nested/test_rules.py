@@ -1,10 +1,14 @@
 """Rules whose bodies are differentiated again: second derivatives through them."""
 
+import math
+
 import numpy as np
 import pytest
+import scipy.linalg
+from scipy.spatial import distance
 
 from rulescore import RuleSet, Tangent, rrule
-from zygote_lite import grad, hessian
+from zygote_lite import grad, hessian, jacfwd
 
 X = np.array([0.5, 1.5, -0.3])
 PLACES, HEIGHTS = np.array([-1.0, 0.0, 2.0]), np.array([0.0, 1.0, 3.0])
@@ -40,6 +44,49 @@ def test_a_rule_of_a_method_is_no_rule_of_its_name():
         np.testing.assert_allclose(found, hessian(spread)(X), atol=1e-12)
     finally:
         rule.unregister()
+
+
+KINKS = {
+    "abs": lambda x: np.sum(np.abs(x)),
+    "norm": np.linalg.norm,
+    "norm, order": lambda x: np.linalg.norm(x, 2),
+    "norm, axis": lambda x: np.linalg.norm(x, axis=0),
+    "vector_norm": np.linalg.vector_norm,
+    "matrix_norm": lambda x: np.linalg.matrix_norm(x[None]),
+    "norm, SciPy": scipy.linalg.norm,
+    "euclidean": lambda x: distance.euclidean(x, np.zeros(2)),
+    "hypot": lambda x: np.hypot(x[0], x[1]),
+    "hypot, arrays": lambda x: np.sum(np.hypot(x[:1], x[1:])),
+    "hypot.reduce": np.hypot.reduce,
+    "hypot, math": lambda x: math.hypot(x[0], x[1]),
+    "std": np.std,
+    "nanstd": np.nanstd,
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_where_a_norm_is_zero_so_is_its_second_derivative(name):
+    f = KINKS[name]
+    second, forward = hessian(f), jacfwd(jacfwd(f))
+    for _ in range(3):  # the third call is by transformed code
+        np.testing.assert_array_equal(second(np.zeros(2)), np.zeros((2, 2)))
+        np.testing.assert_array_equal(forward(np.zeros(2)), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: np.linalg.norm(x, axis=1), lambda x: np.hypot(x[:, 0], x[:, 1]),
+    lambda x: np.std(x, axis=1), lambda x: np.nanstd(x, axis=1),
+    lambda x: np.hypot.reduce(x, axis=1), lambda x: scipy.linalg.norm(x, axis=1),
+], ids=["norm", "hypot", "std", "nanstd", "hypot.reduce", "norm, SciPy"])  # fmt: skip
+def test_beside_a_norm_of_zero_second_derivatives_are_those_of_the_others(f):
+    total, step = (lambda x: np.sum(f(x))), 1e-6
+    x = np.array([[0.0, 0.0], [0.6, -0.8]])
+    found = hessian(total)(x)
+    for i in range(2):
+        move = step * (np.arange(4) == 2 + i).reshape(2, 2)
+        slopes = (grad(total)(x + move) - grad(total)(x - move)) / (2 * step)
+        np.testing.assert_allclose(found[:, :, 1, i], slopes, atol=1e-8)
+    np.testing.assert_array_equal(found[:, :, 0], np.zeros((2, 2, 2)))
 
 
 class Squared:

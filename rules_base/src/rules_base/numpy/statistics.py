@@ -56,7 +56,7 @@ def _(
         if dtype is not None and truncates(x, dtype):
             return (None,)
         free = ddof + (correction or 0)
-        dvar = restored(dy / (2 * y + (y == 0)), x, axis, keepdims)
+        dvar = restored(dy * (y != 0) / (2 * y + (y == 0)), x, axis, keepdims)
         dx = variance_back(dvar, x, axis, free, where, mean, dtype)
         return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
 
@@ -103,7 +103,7 @@ def _(
     y = np.std(x, axis=axis, keepdims=keepdims, **more)
 
     def pushforward(dx):
-        dvar = 1 / (2 * y + (y == 0))
+        dvar = (y != 0) / (2 * y + (y == 0))
         return variance_forward(
             dx, dvar, y, x, axis, dtype, ddof, keepdims, correction, where, mean
         )
@@ -260,7 +260,7 @@ def _(
 
     def pullback(dy):
         free, there = ddof + (correction or 0), present(x, where)
-        dvar = restored(dy / np.where(y == 0, 1.0, 2 * y), x, axis, keepdims)
+        dvar = restored(dy / np.where(y == 0, np.inf, 2 * y), x, axis, keepdims)
         dx = part_variance_back(dvar, x, axis, free, there, mean, dtype)
         return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
 

@@ -176,7 +176,7 @@ def _(x: Numeric, axis=0, *, keepdims=False):
     def pullback(dy):
         norm = restored(y, x, axis, keepdims)
         dy = restored(dy, x, axis, keepdims)
-        return (project(zeros_kept(dy * (x / np.where(norm == 0, 1.0, norm)), dy, y), x),)
+        return (project(zeros_kept(dy * (x / np.where(norm == 0, np.inf, norm)), dy, y), x),)
 
     return y, pullback
 

@@ -40,7 +40,10 @@ rule.scalar(np.arctan2)(
     lambda y, x: over_square_norm(x, y),
     lambda y, x: -over_square_norm(y, x),
 )
-rule.scalar(np.hypot)(lambda x, y, out: x / no_zero(out), lambda x, y, out: y / no_zero(out))
+rule.scalar(np.hypot)(
+    lambda x, y, out: over_norm(x, out),
+    lambda x, y, out: over_norm(y, out),
+)
 rule.scalar(np.deg2rad, np.radians)(lambda x: DEGREE)
 rule.scalar(np.rad2deg, np.degrees)(lambda x: RADIAN)
 rule.scalar(np.sinc)(lambda x, out: np.pi * sinc_slope(np.pi * x, out))
@@ -106,9 +109,9 @@ def gap(x, y):
     return np.where(x == y, 0.0, x - y)
 
 
-def no_zero(x):
-    """Return `x` with its zeros replaced by ones."""
-    return x + (x == 0)
+def over_norm(x, norm):
+    """Return `x / norm`, and 0 where the norm is 0: the slope is the constant 0 there."""
+    return x * (norm != 0) / (norm + (norm == 0))
 
 
 def sinc_slope(t, out):

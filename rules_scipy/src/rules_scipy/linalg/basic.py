@@ -281,7 +281,7 @@ def _(a: ArrayLike, ord=None, axis=None, keepdims=False, check_finite=True):
         wide = np.asarray(dy) if keepdims else np.expand_dims(dy, axes)
         value = np.asarray(y) if keepdims else np.expand_dims(y, axes)
         if ord is None or ord == "fro" or (ord == 2 and len(axes) == 1):
-            slope = x / np.where(value == 0, 1, value)
+            slope = x / np.where(value == 0, np.inf, value)
         elif len(axes) == 1:
             slope = vector_slope(x, value, ord, axes)
         else:

@@ -132,7 +132,7 @@ def norm_cotangent(dy, x, y, ord, axis, keepdims):
     if isinstance(x, np.ndarray) and not x.size:
         return np.zeros_like(x, dtype=np.result_type(x, np.float16))
     if ord is None and axis is None:
-        return zeros_kept(x * (dy / (y + (y == 0))), dy, y)  # where `y` is 0 so is `x`
+        return zeros_kept(x * over_norm(dy, y), dy, y)
     axes = axes_of(x, axis)
     dy, y = widen(dy, axes, keepdims), widen(y, axes, keepdims)
     return zeros_kept(lanes_cotangent(dy, x, y, ord, axes), dy, y)
@@ -161,11 +161,16 @@ def vector_norm_cotangent(dy, y, x, ord, axes):
         return dy * np.sign(x)
     if ord in (np.inf, -np.inf):
         return share(dy, np.abs(x) == y, axes) * np.sign(x)
-    safe = y + (y == 0)  # where `y` is 0 so is `x`
     if ord == 2:
-        return x * (dy / safe)
+        return x * over_norm(dy, y)
+    safe = y + (y == 0)  # where `y` is 0 so is `x`
     ratio = np.where(x == 0, 1, np.abs(x)) / safe
     return dy * np.where((x == 0) | (y == 0), 0, ratio ** (ord - 1)) * np.sign(x)
+
+
+def over_norm(dy, y):
+    """Return `dy / y`, and 0 where the norm `y` is 0: the slope is the constant 0 there."""
+    return dy * (y != 0) / (y + (y == 0))
 
 
 def order_cotangent(dy, x, y, ord, axis, keepdims):
