@@ -21,7 +21,11 @@ from zygote_lite._activity.classes import (
 )
 from zygote_lite._activity.doubts import may_depend
 from zygote_lite._activity.marks import PLAIN, mark_new, note_outside
-from zygote_lite._activity.operands import array_of_objects, holds_itself
+from zygote_lite._activity.operands import (
+    array_of_objects,
+    holds_itself,
+    is_written_for_thread,
+)
 from zygote_lite._activity.outputs import is_output
 from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import (
@@ -78,6 +82,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
                     id(dict_of(xs[0])) in active
                     or _is_any_active(active, xs)
                     or is_class_active(active, xs[0])
+                    or is_written_for_thread(xs[0])
                 )
         elif not _has_methods(f, (*xs, *kws.values())) and not any(
             kind_of(x) == FUNCTION for x in kws.values()

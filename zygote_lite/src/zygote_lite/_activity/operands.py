@@ -8,6 +8,7 @@ class has none of the methods that the function calls is not looked into.
 import gc
 import operator
 import sys
+import threading
 import types
 import weakref
 from abc import ABCMeta
@@ -101,7 +102,15 @@ def holds_itself(x: Any) -> bool:
     active = state.active or {}
     if issubclass(type(x), np.ndarray):
         return id(owner_of(x)) in active
-    return id(x) in active or id(dict_of(x)) in active or is_class_active(active, x)
+    is_held = id(x) in active or id(dict_of(x)) in active or is_class_active(active, x)
+    return is_held or is_written_for_thread(x)
+
+
+def is_written_for_thread(x: Any) -> bool:
+    """Return whether the `__dict__` that a `threading.local` has in this thread is active."""
+    if not issubclass(type(x), threading.local):
+        return False
+    return id(threading.local.__getattribute__(x, "__dict__")) in (state.active or {})
 
 
 def _is_asked_in_c(kind: Any) -> bool:

@@ -7,6 +7,7 @@ import functools
 import gc
 import operator
 import sys
+import threading
 import types
 from collections.abc import Callable
 from typing import Any, cast
@@ -18,6 +19,7 @@ from rulescore.faults import an
 from zygote_lite._activity.activity import has_active_class, holder_of, is_fields_view
 from zygote_lite._activity.classes import attribute_in_c, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, mark_fields, note_outside, note_shared
+from zygote_lite._activity.operands import is_written_for_thread
 from zygote_lite._activity.walk import reaches_active, surely_reaches_active
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
@@ -74,6 +76,9 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
         return y, _field_back(holder_of(x.__mro__ + metaclass.__mro__, name, y), name, y, count)
     if id(x) in state.held and computes_in_c(x) and name not in _OF_SHAPE:
         raise refused_holder(x)
+    by_dict = name == "__dict__" and issubclass(type(x), threading.local)
+    if by_dict or is_written_for_thread(x):  # each thread has another `__dict__`
+        raise refused_fields(an(type(x).__qualname__))
     member = member_of(type(x), name)
     fields = own_fields(x)
     if fields is not None and name == "__dict__":
