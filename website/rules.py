@@ -18,6 +18,8 @@ def page():
         "The functions that have a rule. The value of a *constant* function carries no gradient.",
         "Rules of private functions, which public ones call, are only counted:",
         "`python -m rulescore list` names them, too.",
+        "The pages of [rules_torch](../packages/rules_torch.md) and",
+        "[rules_jax](../packages/rules_jax.md) tell of theirs, for PyTorch and JAX.",
         "",
     ]
     for plugin in plugins(all_sections=True):

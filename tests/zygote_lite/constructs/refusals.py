@@ -17,6 +17,7 @@ import threading
 from decimal import Decimal
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import scipy.special
 
@@ -95,6 +96,11 @@ def object_array(x):
 @refused("`Fraction`, `Decimal` of active values", "carries no gradient; compute with", (0.5,))
 def fraction(x):
     return float(Fraction(x) * 2)
+
+
+@refused("numbers of mpmath, made of active values", "carries no gradient; compute with", (0.5,))
+def mpmath_number(x):
+    return float(mpmath.sin(x))
 
 
 @refused("structured arrays", "dtype", (0.5,))

@@ -73,6 +73,7 @@ INSTEAD = {
     "numbers through memory: `ctypes`": ("ZL001", "a number, or an array"),
     "arrays of objects": ("ZL008", "an array of numbers, or a list"),
     "`Fraction`, `Decimal` of active values": ("ZL006", "a float"),
+    "numbers of mpmath, made of active values": ("ZL006", "a float"),
     "structured arrays": ("ZL008", "a dict of arrays, or an array with one axis more"),
     "`memoryview` and `tobytes` of active arrays": ("ZL007", "a slice, or `x.view()`"),
     "what cannot be followed, in a `try` with a `finally` that returns": (

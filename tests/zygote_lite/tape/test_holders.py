@@ -5,6 +5,7 @@ import decimal
 import fractions
 import re
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -115,3 +116,31 @@ def test_a_holder_that_is_given_is_converted(name):
             grad(f)(x)
         assert " made of " not in str(refused.value)
     np.testing.assert_allclose(grad(followed)(y), differences(followed, y), rtol=1e-6)
+
+
+OF_MPMATH = {
+    "function": lambda x: float(mpmath.sin(x)),
+    "number": lambda x: float(mpmath.mpf(x) * 2),
+    "complex": lambda x: float(mpmath.mpc(x, 1).real),
+    "product": lambda x: float(mpmath.mpf(3) * x),
+    "power": lambda x: float(mpmath.mpf(3) ** x),
+    "integral": lambda x: float(mpmath.quad(lambda t: t * x, [0, 1])),
+    "matrix": lambda x: float(mpmath.matrix([x, 1.0])[0]),
+    "branch": lambda x: float(mpmath.gamma(x)) if x > 1.5 else x * x,
+}
+
+
+@pytest.mark.parametrize("x", [2.0, 2, np.float64(2.0)], ids=["float", "int", "float64"])
+@pytest.mark.parametrize("how", OF_MPMATH)
+def test_numbers_of_mpmath_made_of_what_is_differentiated_are_refused(how, x):
+    if how == "branch":
+        assert [grad(OF_MPMATH[how])(1.0) for _ in range(3)] == [2.0] * 3
+    told = r":\d+: a number of mpmath that is made of what .*; compute with floats \[ZL006\]$"
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=told):
+            grad(OF_MPMATH[how])(x)
+
+
+def test_numbers_of_mpmath_that_depend_on_nothing_differentiated_are_constants():
+    for _ in range(3):
+        assert grad(lambda x: x * float(mpmath.mpf(3) * 2 + mpmath.floor(1.5)))(2.0) == 7.0

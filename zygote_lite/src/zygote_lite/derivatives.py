@@ -79,6 +79,10 @@ def _refuse_no_option(f: Any, options: Iterable[str], known: list[str], verb: st
     for name in options:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
+            if name in _OF_JAX:
+                raise Fault.OPTION_VALUE(
+                    f"{verb} has no option `{name}`: leave it out, {_OF_JAX[name]}", TypeError
+                )
             if not near and name in names_taken_by(f):
                 raise Fault.OPTION_VALUE(
                     f"{verb} has no option `{name}`, which is a parameter of {name_of(f)}: give it "
@@ -90,6 +94,14 @@ def _refuse_no_option(f: Any, options: Iterable[str], known: list[str], verb: st
                 + " or ".join(f"`{option}`" for option in near or known),
                 TypeError,
             )
+
+
+_OF_JAX = {
+    "holomorphic": "and take `pullback(f, z)` of a function whose value is complex; "
+    "the gradient with respect to a complex number is the conjugate of JAX's",
+    "allow_int": "as integers count as real numbers, and their gradient is a float",
+}
+"""Options of JAX's functions, and what to do without them."""
 
 
 def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, Any]) -> str:

@@ -51,7 +51,30 @@ def name_of(f: Any) -> str:
     module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
     if module in ("builtins", "__main__"):
         return str(name)
+    if name in _AS_WRITTEN and module in _WITH_INTRINSICS:
+        return _AS_WRITTEN[name]
     return f"{module}.{name}".replace("torch._C.TensorBase.", "torch.Tensor.")  # its hidden base
+
+
+_WITH_INTRINSICS = ("zygote_lite._ir.intrinsics", "zygote_lite._python.library.folds")
+_AS_WRITTEN = {
+    **dict.fromkeys(("build_set", "join_set"), "a set display"),
+    **dict.fromkeys(("build_dict", "join_dict"), "a dict display"),
+    **dict.fromkeys(("build_list", "join_list"), "a list display"),
+    **dict.fromkeys(("build_tuple", "join_tuple"), "a tuple"),
+    **dict.fromkeys(("join_text", "format_value"), "an f-string"),
+    "order_of": "sorted",
+}
+"""What stands in the user's code for functions that recorded code calls in its place."""
+
+
+def attribute_meant(f: Any, xs: Any) -> str | None:
+    """Return the name of the method, or of the attribute, that a call reads by its name, if any."""
+    is_method = getattr(f, "__module__", None) in _WITH_INTRINSICS and f.__name__ == "invoke"
+    if not (is_method or f is getattr) or not isinstance(xs, tuple) or len(xs) < 2:
+        return None
+    owner = xs[0] if isinstance(xs[0], type | types.ModuleType) else type(xs[0])
+    return f"{name_of(owner) if isinstance(owner, type) else owner.__name__}.{xs[1]}"
 
 
 def _is_in(module: Any, name: str, x: Any) -> bool:
@@ -179,7 +202,7 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
     written = call_as_written(f, xs if isinstance(xs, tuple) else ())
     is_of_python = is_inside and hasattr(f, "__name__")  # `Fraction(x)`, or `np.interp(x, y, z)`
     if not names and written is None and is_of_python:
-        written = name_of(f), str(getattr(f, "__module__", ""))
+        written = attribute_meant(f, xs) or name_of(f), str(getattr(f, "__module__", ""))
     if not names:
         return None if written is None or written[1] == "operator" else (place, *written)
     known = [(module, name) for is_public, module, name in names if is_public]
@@ -193,7 +216,7 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
             return place, held, module
     is_named = not isinstance(f, _DEFINED_BY_NAME) and isinstance(getattr(f, "__name__", None), str)
     if is_named:  # a compiler's, say
-        return place, name_of(f), module
+        return place, attribute_meant(f, xs) or name_of(f), module
     return place, name if name.startswith("`") else f"{module}.{name}", module
 
 

@@ -204,7 +204,7 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
         imported, path = public
     lines = {"from rulescore import RuleSet": None, imported: None}
     if isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
-        names = ", ".join(PARAMETERS[: f.nin])
+        names = ", ".join([*PARAMETERS, *(f"x{i}" for i in range(6, f.nin))][: f.nin])
         partials = "..." if f.nin == 1 else f"({', '.join(['...'] * f.nin)})"
         body = f"rule.scalar({path})(lambda {names}: {partials})  # the partial derivatives"
     else:

@@ -24,7 +24,7 @@ from zygote_lite._cotangents.registry import (
 )
 from zygote_lite._ir.intrinsics import build_tuple, invoke
 from zygote_lite._ir.source import compiled_by_numba
-from zygote_lite._tape.holders import of_jitclass, refused_holder
+from zygote_lite._tape.holders import of_jitclass, refuse_number_of_mpmath, refused_holder
 from zygote_lite._tape.inactive import descriptor_of
 from zygote_lite._tape.tape import Tape
 
@@ -37,6 +37,8 @@ Keywords = dict[str, Any]
 @handlers.callables(types.FunctionType)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
     """Run the recording code of a Python function, or what is declared for its code."""
+    if f.__module__ == "mpmath.libmp.libmpf":
+        refuse_number_of_mpmath(f)
     declared = BY_CODE.get(f.__code__)
     for body in () if declared is None else declared.bodies(xs, kws, before=3):
         done: Traced | None = body(tape, nodes, f, *xs, **kws)

@@ -126,6 +126,23 @@ def refused_holder(x: Any) -> Exception:
     )
 
 
+_MAKING_NUMBERS = {"from_int", "from_float", "from_npfloat", "mpf_mul_int", "mpf_rdiv_int"}
+
+
+def refuse_number_of_mpmath(f: Any) -> None:
+    """Refuse the function of mpmath that makes a number of a float, which it takes bit by bit.
+
+    Arguments:
+        f: a function of `mpmath.libmp` that is given what is differentiated.
+    """
+    if f.__name__ in _MAKING_NUMBERS:
+        outside = called_by_user()
+        raise Fault.HOLDER(
+            f"{outside[0] if outside else where()}: a number of mpmath that is made of what is "
+            "differentiated carries no gradient; compute with floats"
+        )
+
+
 def of_jitclass(f: Any, xs: tuple[Any, ...]) -> Exception | None:
     """Return the error for a call that makes, reads or writes an object of a jitclass of Numba.
 

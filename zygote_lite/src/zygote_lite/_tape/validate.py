@@ -96,6 +96,8 @@ def is_real_array(y: Any) -> bool:
 
 def describe(y: Any) -> str:
     """Return what a value is, for a message."""
+    if isinstance(y, types.ModuleType):
+        return f"module {y.__name__}"
     if hasattr(y, "shape"):
         dtype = f" and dtype {y.dtype}" if hasattr(y, "dtype") else ""
         return f"{type(y).__name__} of shape {y.shape}{dtype}"
