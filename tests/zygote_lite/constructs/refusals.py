@@ -16,6 +16,7 @@ import sys
 import threading
 from decimal import Decimal
 from fractions import Fraction
+from typing import Annotated
 
 import mpmath
 import numpy as np
@@ -490,3 +491,13 @@ def written_while_a_thread_runs(x):
         ready.set()
         thread.join()
     return found[0]
+
+
+@refused("a number in a type", "no gradient passes through a type", (0.5,))
+def number_in_an_annotated_type(x):
+    return Annotated[int, x * x].__metadata__[0]
+
+
+@refused("a number in a type", "no gradient passes through a type", (0.5,))
+def number_in_a_type_of_lists(x):
+    return list[x * x].__args__[0]

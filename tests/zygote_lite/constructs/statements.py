@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -505,6 +506,51 @@ def arguments_of_exceptions(x):
         return {}[x]
     except KeyError as e:
         return y * e.args[0]
+
+
+@works("`sys.exit` that the caller catches", (0.5, 0.6))
+def exits_caught(x, y):
+    def leave(status):
+        if x > 0.0:
+            sys.exit(status)
+
+    total = 0.0
+    for status in (x * x, (x * y,), SystemExit(y * y)):
+        try:
+            leave(status)
+        except SystemExit as e:
+            total += e.code * e.args[0]
+    try:
+        leave(None)
+    except SystemExit as e:
+        return total if e.code is None and not e.args else 0.0
+
+
+@works("the key in a `KeyError`", (0.5, 0.6))
+def keys_not_there(x, y):
+    total = 0.0
+    counts = {}
+    try:
+        counts.pop(x * y)
+    except KeyError as e:
+        total += e.args[0]
+    try:
+        {0.0}.remove(x * x)
+    except KeyError as e:
+        total += e.args[0]
+    try:
+        del counts[y * y]
+    except KeyError as e:
+        total += e.args[0] * x
+    return total + counts.pop(y, x)
+
+
+@refused("`sys.exit` with several values, and its `code`", "code", (0.5,))
+def exits_with_several(x):
+    try:
+        sys.exit((x * x, x))
+    except SystemExit as e:
+        return e.code[0]
 
 
 @refused("a refused call inside `try` / `except Exception`", "rule", (0.5,))

@@ -119,6 +119,15 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     return initialize(tape, nodes, f, xs, kws) if f.__name__ == "__init__" else None
 
 
+@handlers.in_python(sys.exit)
+def _exit(status: Any = None, /) -> Any:
+    if isinstance(status, SystemExit):
+        raise status
+    if status is None:
+        raise SystemExit
+    raise SystemExit(*(status if isinstance(status, tuple) else (status,)))
+
+
 # Reading variables from frames of running code cannot be followed, and is refused. A single frame
 # is refused wherever it comes from; the following return objects that hold frames.
 

@@ -18,10 +18,12 @@ from zygote_lite._activity.classes import bind_method, may_have_methods, member_
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
-from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.operators import BINARY, IN_PLACE, REFLECTED
+from zygote_lite._ir.places import where
 from zygote_lite._python.library.builtins import KEYS
 from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -301,7 +303,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
         hook = getattr(member_of(x, "__class_getitem__"), "__func__", None)
         if isinstance(hook, types.FunctionType) and hook.__module__ != "typing":
             return tape.call((None, None, nodes[2]), hook, x, index)
+        _refuse_numbers_in_type(nodes[2], index)
         return x[index], None  # type: ignore[index]
+    if type(x).__module__ == "typing":
+        _refuse_numbers_in_type(nodes[2], index)
     if method is None and isinstance(x, dict):
         if nodes[2] is not None and index not in x and not hasattr(type(x), "__missing__"):
             raise tape.call((None, nodes[2]), KeyError, index)[0]  # its argument is active
@@ -312,6 +317,28 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
         missing = bind_method(type(x), "__missing__")
         method = missing if missing and index not in x else None
     return None if method is None else tape.call((None, nodes[1], nodes[2]), method, x, index)
+
+
+def _refuse_numbers_in_type(node: NodeId, index: Any) -> None:
+    """Refuse a type that would hold a number without its gradient, as `Annotated[int, x]` does."""
+    parts = index if type(index) is tuple else (index,)
+    if node is not None and any(isinstance(x, _WITH_A_GRADIENT) for x in parts):
+        raise Fault.CLASS(
+            f"{where()}: a type is given a number that depends on what is differentiated, and no "
+            "gradient passes through a type: keep the number in a variable"
+        )
+
+
+_WITH_A_GRADIENT = (float, complex, np.inexact, np.ndarray)
+
+
+@handlers.desugared(operator.delitem, dict.pop, dict.__delitem__, set.remove, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, x: Any, key: Any, *default: Any) -> Traced | None:
+    """Raise the error for a key that is not there, whose argument is active."""
+    is_plain = isinstance(x, dict | set) and bind_method(type(x), "__delitem__") is None
+    if is_plain and nodes[2] is not None and not default and key not in x:
+        raise tape.call((None, nodes[2]), KeyError, key)[0]
+    return None
 
 
 @handlers.desugared(operator.setitem)

@@ -100,7 +100,7 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
         if place is not None:  # such as the `value` of a StopIteration
             return y, _argument_back(x, place, count)
         in_c = not name.startswith("__") and not is_written_in_python(member.__objclass__)
-        if in_c and kind_of(y) == VALUE:
+        if in_c and (kind_of(y) == VALUE or (isinstance(x, SystemExit) and type(y) is tuple)):
             raise refusal(member, (x,))  # such as the `filename` of an OSError
     if is_known_by_rule(type(x)) and name in fields_of(x) and kind_of(y) != INERT:
         raise refused_part(x, name)
