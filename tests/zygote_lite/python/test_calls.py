@@ -1,9 +1,11 @@
 """Calls with `*` and `**`: each mapping of keywords is differentiated or not."""
 
+import inspect
+
 import pytest
 
 from rulescore import RuleSet
-from zygote_lite import grad, value_and_grad
+from zygote_lite import DifferentiationError, grad, gradient, value_and_grad
 from zygote_lite.testing import recorded_only
 
 
@@ -109,3 +111,64 @@ def test_a_class_with_an_equality_alone_differs_where_it_is_not_equal(f, slope):
         assert value_and_grad(f)(3.0) == (f(3.0), slope)
     for _ in range(3):
         assert value_and_grad(f)(3.0) == (f(3.0), slope)
+
+
+def default_of_a_function(x):
+    def g(a, b=x * x, *, c=x):
+        return a
+
+    found = inspect.signature(g).parameters
+    return found["b"].default * found["c"].default
+
+
+def default_of_a_method(x):
+    class Model:
+        def f(self, a=x * x):
+            return a
+
+    return inspect.signature(Model().f).parameters["a"].default
+
+
+def default_that_is_applied(x):
+    bound = inspect.signature(lambda a, b=x * x: a).bind(1.0)
+    bound.apply_defaults()
+    return bound.arguments["b"]
+
+
+def names_of_parameters(x):
+    def g(a, b=x * x):
+        return a * b
+
+    return g(x) * len(inspect.signature(g).parameters)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [default_of_a_function, default_of_a_method, default_that_is_applied, names_of_parameters],
+)
+@pytest.mark.parametrize("x", [1.3, -0.7])
+def test_defaults_that_a_signature_tells_of_carry_their_gradient(f, x):
+    slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+    for _ in range(4):
+        assert gradient(f, x)[0] == pytest.approx(slope, rel=1e-6)
+
+
+def default_within_a_list(x):
+    def g(a=[x * x]):
+        return a
+
+    return inspect.signature(g).parameters["a"].default[0]
+
+
+def defaults_of_a_function(x):
+    def g(a=x * x):
+        return a
+
+    return g.__defaults__[0]
+
+
+@pytest.mark.parametrize("f", [default_within_a_list, defaults_of_a_function])
+def test_defaults_that_are_asked_for_in_other_ways_are_refused(f):
+    for _ in range(4):
+        with pytest.raises(DifferentiationError):
+            gradient(f, 1.3)

@@ -51,7 +51,8 @@ _long: "weakref.WeakSet[types.CodeType]" = weakref.WeakSet()
 def may_depend(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     """Return whether a call can reach something active; yes where to record it costs less."""
     if _looks_only(f) and type(xs[0]) is types.FunctionType:  # which is not called
-        return reaches_active(xs[0].__defaults__, xs[0].__kwdefaults__, xs[0].__dict__)
+        held = xs[0].__defaults__, xs[0].__kwdefaults__, xs[0].__dict__
+        return id(xs[0]) in (state.active or ()) or reaches_active(*held)
     operands = (f, *xs, *kws.values())
     if not state.outside:
         return reaches_active(*operands)

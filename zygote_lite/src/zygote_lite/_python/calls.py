@@ -119,6 +119,21 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     return initialize(tape, nodes, f, xs, kws) if f.__name__ == "__init__" else None
 
 
+@handlers.desugared(inspect.signature)
+def _(tape: Tape, nodes: Nodes, f: Any, **kws: Any) -> Traced | None:
+    """Ask for the parameters of a function, whose defaults may be active."""
+    defined = f.__func__ if isinstance(f, types.MethodType) else f
+    plain = isinstance(defined, types.FunctionType) and not defined.__dict__
+    given = tape.defaults_of(defined) if plain else {}
+    if not any(given.values()) or reaches_active(defined.__defaults__, defined.__kwdefaults__):
+        return None
+    found = inspect.signature(f, **kws)
+    for name, p in found.parameters.items():
+        node = given.get(name)
+        tape.call((None, None, None, node), object.__setattr__, p, "_default", p.default)
+    return found, None
+
+
 @handlers.in_python(sys.exit)
 def _exit(status: Any = None, /) -> Any:
     if isinstance(status, SystemExit):
