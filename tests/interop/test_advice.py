@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from zygote_lite import NoRuleError, grad, stop_gradient
+from tests.zygote_lite.conftest import without
+from zygote_lite import DifferentiationError, NoRuleError, grad, stop_gradient
 
 torch = pytest.importorskip("torch", reason="PyTorch is not here: `nox -s interop` installs it")
 jax = pytest.importorskip("jax", reason="JAX is not here: `nox -s interop` installs it")
@@ -139,3 +140,23 @@ def test_inside_of_a_gradient_it_is_the_same_error():
     for _ in range(3):
         with pytest.raises(NotImplementedError, match=r"^JAX would round [^\[]*\[RC019\]$"):
             grad(lambda x: np.sum(rules_jax.numpy(jnp.sin)(x)))(X)
+
+
+WITHOUT_PLUGIN = {
+    "jax.numpy.sin": ("rules_jax", lambda x: jnp.sin(x)),
+    "`x.at[i].set` of jax": ("rules_jax", lambda x: float(ONES.at[0].set(x)[0])),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_PLUGIN)
+def test_the_plugin_of_a_host_is_named_where_it_is_missing(name):
+    plugin, f = WITHOUT_PLUGIN[name]
+    told = rf"{re.escape(name)} .*\(pip install {plugin}, or pip install "
+    with without(plugin), pytest.raises(NoRuleError, match=told):
+        grad(f)(np.float32(0.5))
+
+
+def test_a_function_of_a_private_module_has_its_public_name():
+    f = lambda x: float(jax.lax.scan(lambda c, y: (c * y, c), x, ONES)[0])
+    with pytest.raises(DifferentiationError, match=r"through jax\.lax\.scan; "):
+        grad(f)(2.0)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import special, stats
 
 from zygote_lite import DifferentiationError, NoRuleError, grad
 
@@ -37,6 +37,7 @@ CALLS = {
     "numpy.matrix.sum": (lambda m: m.sum(), MATRIX),
     "numpy.matrix.T": (lambda m: m.T[0, 0], MATRIX),
     "concurrent.futures.Future.set_result": (through_future, 1.0),
+    "scipy.stats.gamma(...).rvs": (lambda x: stats.gamma(x).rvs(random_state=0), 2.0),
     "fractions.Fraction": (lambda x: float(fractions.Fraction(x)), 1.0),
 }
 

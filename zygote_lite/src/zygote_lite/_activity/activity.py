@@ -48,7 +48,7 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.registry import STRUCTURAL, Flags, TextPullback
 from zygote_lite._cotangents.run import FieldsView, state
 from zygote_lite._ir.intrinsics import format_value
-from zygote_lite._ir.places import hook_of_module
+from zygote_lite._ir.module_hooks import hook_of_module
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 
 

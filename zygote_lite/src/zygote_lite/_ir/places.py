@@ -298,17 +298,23 @@ def _public_name(frame: Any) -> tuple[bool, str, str]:
     if names.get(kind) is type(own) and owner not in names:  # a method that it inherits
         return True, public, _without_making(f"{kind}{dot}{method}")
     stem = owner.removesuffix("_frozen")  # SciPy's distributions with their parameters
+    stem = owner if stem == owner else getattr(getattr(own, "dist", None), "name", stem)
     if stem != owner and callable(names.get(stem)):
         return True, public, f"{stem}(...){dot}{method}"
     head = getattr(sys.modules.get(module), owner, None)
     if method in _ITEMS and owner.startswith("_"):  # `table.loc[...] = y`
         package = module.partition(".")[0]
         return True, package, f"{_ITEMS[method]} of {package}"
+    if owner == "_IndexUpdateRef":
+        return True, public, f"`x.at[i].{method}` of {public}"
     for above in modules_above(module):  # `pandas.DataFrame` is written in `pandas.core.frame`
         if "._" not in above and _is_in(above, owner, head):
             return True, above, _without_making(name)
         if own is not None and _is_in(above, kind, type(own)):  # a method that it inherits
             return True, above, _without_making(f"{kind}{dot}{method}")
+    shown = _public_of(module, name) or module
+    if "._" not in shown and shown != module:
+        return True, shown, _without_making(name)
     is_public = getattr(names.get(owner), "__module__", None) == module
     return is_public, public if is_public else module, _without_making(name)
 
@@ -389,12 +395,3 @@ def place_of(f: Any) -> str:
     """Return where a function is defined, such as `model.py:12`, or its name."""
     code = getattr(f, "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(f)
-
-
-def hook_of_module(x: Any, name: str) -> Any:
-    """Return the function of a user's module that computes an attribute which it lacks, if any."""
-    if not issubclass(type(x), types.ModuleType) or name in x.__dict__ or hasattr(type(x), name):
-        return None
-    hook = x.__dict__.get("__getattr__")
-    in_python = isinstance(hook, types.FunctionType)
-    return hook if in_python and not is_library(hook.__code__.co_filename) else None

@@ -70,11 +70,11 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
         returns: whether it is called for what it returns, and not for what it changes.
     """
     host = host_of(module)
-    plugin = provider_of(module)
+    plugin = provider_of(host or module)
     if plugin is not None:
         return Fault.MISSING_PLUGIN(
-            f"{told}; install the plugin with rules for {module.lstrip('_')} (pip install {plugin}"
-            ', or pip install "zygote_lite[all]")'
+            f"{told}; install the plugin with rules for {host or module.lstrip('_')} "
+            f'(pip install {plugin}, or pip install "zygote_lite[all]")'
         )
     if host is not None:
         return Fault.NO_RULE(

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.bytecode import placed
-from zygote_lite._ir.places import hook_of_module
+from zygote_lite._ir.module_hooks import hook_of_module
 from zygote_lite._ir.scopes import bound_by_comprehensions, mangled
 from zygote_lite._ir.source import definition_of, rebound_near
 from zygote_lite.errors import unsupported

@@ -20,7 +20,7 @@ from zygote_lite._activity.side_effects import may_write
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
-from zygote_lite._ir.places import hook_of_module
+from zygote_lite._ir.module_hooks import hook_of_module
 from zygote_lite._tape.generators import NODE, Generated, attribute_refusal
 from zygote_lite._tape.tape import Tape
 
