@@ -27,6 +27,22 @@ def arguments(x, y):
     return f(x, b=y) + f(b=x, a=y, d=x) + f(x, y, y, x)
 
 
+@works("annotations of variables that are no numbers", (0.5, 0.6))
+def annotations_with_variables(x, y):
+    kind = type(x)
+
+    class Scaled:
+        by: kind = 2.0
+
+        def of(self, a: kind) -> kind:
+            return a * self.by * y
+
+    def f(a: kind, of: Scaled) -> kind:
+        return of.of(a) * a
+
+    return f(x, Scaled())
+
+
 @works("positional-only and keyword-only parameters", (0.5, 0.6))
 def special_parameters(x, y):
     def f(a, /, b, *, c, d=2.0):

@@ -501,3 +501,38 @@ def number_in_an_annotated_type(x):
 @refused("a number in a type", "no gradient passes through a type", (0.5,))
 def number_in_a_type_of_lists(x):
     return list[x * x].__args__[0]
+
+
+@refused("a number in an annotation", "no gradient passes through an annotation", (0.5,))
+def number_in_the_annotation_of_a_parameter(x):
+    def f(a: x * x):
+        return a
+
+    return f.__annotations__["a"]
+
+
+@refused("a number in an annotation", "no gradient passes through an annotation", (0.5,))
+def number_in_the_annotation_of_a_result(x):
+    y = x * x
+
+    def f() -> Annotated[float, y]:
+        return 1.0
+
+    return inspect.signature(f).return_annotation.__metadata__[0]
+
+
+@refused("a number in an annotation", "no gradient passes through an annotation", (0.5,))
+def number_in_the_annotation_of_an_attribute(x):
+    class Model:
+        a: list[x * x]
+
+    return Model.__annotations__["a"].__args__[0]
+
+
+@refused("a number in an annotation", "no gradient passes through an annotation", (0.5,))
+def number_of_a_class_in_its_annotation(x):
+    class Model:
+        y = x * x
+        a: y
+
+    return Model.__annotations__["a"]

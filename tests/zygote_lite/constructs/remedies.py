@@ -94,6 +94,7 @@ INSTEAD = {
     "masked arrays, `np.matrix`": ("ZL006", "`.filled(...)`, or data and mask; `np.asarray`"),
     "`np.ndarray` over the memory of an active array": ("ZL004", "slices, or `np.reshape`"),
     "a number in a type": ("ZL020", "keep the number in a variable"),
+    "a number in an annotation": ("ZL020", "keep the number in a variable"),
     "`sys.exit` with several values, and its `code`": ("ZL001", "`e.args`, which has them all"),
     "another class of arrays": ("ZL006", "an array of NumPy's own class"),
     "what another thread is given": ("ZL024", "call the function in this thread"),

@@ -172,7 +172,7 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     f(*xs)
 
 
-@_of(intrinsics.set_defaults)
+@_of(intrinsics.set_defaults, intrinsics.note_annotations)
 def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     return None
 

@@ -285,6 +285,10 @@ def set_defaults(f: Any, names: tuple[str, ...], /, *values: Any) -> None:
     """Note where the defaults of a function defined inside came from."""
 
 
+def note_annotations(x: Any, /, *values: Any) -> None:
+    """Note the variables that the annotations of a function or class defined inside name."""
+
+
 def note_class(cls: Any, names: tuple[Any, ...], held: dict[str, Any], /, *values: Any) -> None:
     """Note where the attributes of a class defined inside came from."""
 
@@ -293,8 +297,8 @@ _FUNCTIONS = (
     apply, build_dict, build_list, build_set, build_slice, build_tuple,
     class_parts, delete_cell, enter_context, exit_context, format_value, invoke, join_arguments,
     join_dict, join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest,
-    matches_class, matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults,
-    unpack, value_returned, write_cell, write_global,
+    matches_class, matches_mapping, matches_sequence, note_annotations, note_class, read_cell,
+    resume, set_defaults, unpack, value_returned, write_cell, write_global,
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",

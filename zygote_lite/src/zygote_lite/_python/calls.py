@@ -24,9 +24,11 @@ from zygote_lite._ir.intrinsics import (
     join_arguments,
     join_keywords,
     join_tuple,
+    note_annotations,
     set_defaults,
 )
 from zygote_lite._ir.places import is_library, name_of
+from zygote_lite._python.objects.attributes import refuse_numbers_in_annotations
 from zygote_lite._python.objects.construct import initialize
 from zygote_lite._tape.arguments import OPERATORS, is_of_numbers
 from zygote_lite._tape.refusal import asking
@@ -117,6 +119,14 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
             return tape.call((None, at_b, at_a), meant, b, a)
         return tape.call((None, at_a, at_b), meant, a, b)
     return initialize(tape, nodes, f, xs, kws) if f.__name__ == "__init__" else None
+
+
+@handlers.desugared(note_annotations)
+def _(tape: Tape, nodes: Nodes, x: Any, *values: Any) -> Traced:
+    """Refuse numbers in the annotations of a function or class, which would be constants there."""
+    if any(node is not None for node in nodes[2:]) or reaches_active(*values):
+        refuse_numbers_in_annotations(x)
+    return None, None
 
 
 @handlers.desugared(inspect.signature)

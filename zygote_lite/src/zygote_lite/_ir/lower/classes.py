@@ -28,6 +28,8 @@ class Classes(Expressions):
             self.class_body(s.body)
         held = self.temporary()
         self.out.append(ir.Class(s, s.name, given, keywords, body, names, held))
+        annotated = [part.annotation for part in s.body if isinstance(part, ast.AnnAssign)]
+        self.note_annotations(s, s.name, annotated)
         self.decorate(s, decorators)
 
     @contextmanager

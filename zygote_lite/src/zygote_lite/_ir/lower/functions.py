@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.bytecode import names_from_outside, without_type_parameters
+from zygote_lite._ir.bytecode import in_signature_order, names_from_outside, without_type_parameters
 from zygote_lite._ir.lower.expressions import Expressions
 from zygote_lite._ir.scopes import free_names
 from zygote_lite._ir.source import remember
@@ -44,6 +44,9 @@ class Functions(Expressions):
         if any(isinstance(value, ir.Name) for value in defaults):
             names = ir.Const(tuple(p.arg for p in optional))
             self.run(definition, "set_defaults", [ir.Name(target), names, *defaults])
+        if isinstance(definition, ast.FunctionDef):
+            annotations = [p.annotation for p in in_signature_order(a)]
+            self.note_annotations(definition, target, [*annotations, definition.returns])
 
     def captures(self, definition: ast.FunctionDef | ast.Lambda) -> list[str]:
         """Return the variables that a function defined inside captures, and note them."""

@@ -1,5 +1,7 @@
 """Lowering of names: their scope, whether something else may assign them, and new names."""
 
+import __future__
+
 import ast
 import builtins
 import enum
@@ -17,6 +19,7 @@ from zygote_lite._ir.scopes import bound_by_comprehensions, mangled
 from zygote_lite._ir.source import definition_of, rebound_near
 from zygote_lite.errors import unsupported
 
+_FUTURE = __future__.annotations.compiler_flag
 _NAMESPACES = (types.ModuleType, type)
 _HEAPTYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
 
@@ -63,6 +66,17 @@ class Variables:
     def run(self, e: ast.AST, function: str, arguments: list[ir.Atom]) -> None:
         """Append a call whose value nobody asks for."""
         self.call(e, ir.DISCARD, function, arguments)
+
+    def note_annotations(
+        self, e: ast.AST, target: str, annotations: Iterable[ast.expr | None]
+    ) -> None:
+        """Append what notes the variables that annotations name, where these have been computed."""
+        if self.code.co_flags & _FUTURE or sys.version_info >= (3, 14):  # they are texts, or later
+            return
+        parts = [n for x in annotations if x is not None for n in ast.walk(x)]
+        names = {n.id for n in parts if isinstance(n, ast.Name)} & self.locals
+        if names:
+            self.run(e, "note_annotations", [ir.Name(n) for n in (target, *sorted(names))])
 
     def assign_global(self, target: ast.Name, value: ir.Atom) -> None:
         """Append what gives a variable of the module its value, which can carry no gradient."""

@@ -34,6 +34,7 @@ from zygote_lite._cotangents.kinds import (
     is_written_in_python,
     kind_of,
     own_fields,
+    within,
 )
 from zygote_lite._cotangents.registry import (
     Handlers,
@@ -280,6 +281,7 @@ def _(
         )
     if not active:
         return None, None
+    refuse_numbers_in_annotations(cls)
     mark_active(cls)
 
     def note_class_back(dy: Any) -> tuple[Any, ...]:
@@ -287,6 +289,24 @@ def _(
         return tuple([slots.pop(name, None) for name in active])
 
     return tape.record(None, UndoOnly(note_class_back), tuple(active.values()))
+
+
+def refuse_numbers_in_annotations(x: Any) -> None:
+    """Refuse a function or a class whose annotations hold numbers that may carry a gradient."""
+    fields = vars(x) if isinstance(x, type) else {"__annotations__": x.__annotations__}
+    if _holds_numbers(fields.get("__annotations__", {})):
+        raise Fault.CLASS(
+            f"{where()}: the annotations of {x.__qualname__} hold a number that depends on what is "
+            "differentiated, and no gradient passes through an annotation: keep it in a variable"
+        )
+
+
+def _holds_numbers(x: Any) -> bool:
+    return any(
+        isinstance(y, float | complex | np.inexact | np.ndarray)
+        or (isinstance(y, types.GenericAlias) and _holds_numbers(y.__args__))
+        for y in within(x)
+    )
 
 
 def _hooks(cls: Any) -> list[Any]:

@@ -29,7 +29,7 @@ from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 
 _MOST_DEEP = 8  # functions that call each other
 _WRITING = {"write_global", "write_cell", "setattr", "delattr", "note_class",
-            "resume", "locals", "set_defaults"}  # fmt: skip
+            "resume", "locals", "set_defaults", "note_annotations"}  # fmt: skip
 _OUTPUT = {"tofile", "dump"}  # methods of arrays
 _ENTERING = {"__enter__", "__exit__"}
 _UNSEALING = {"at", "setflags"}  # `np.add.at` writes to read-only arrays, too (NumPy 2.4)
