@@ -24,6 +24,7 @@ from scipy import integrate, interpolate, ndimage, signal, spatial, stats
 from scipy.cluster import hierarchy
 from scipy.linalg import blas
 
+import rulescore
 from rulescore import RuleError, RuleSet
 from rulescore._plugins.plugin import Plugin
 from tests.zygote_lite.checks.finite_differences import assert_slopes
@@ -40,7 +41,8 @@ from zygote_lite import (
     vmap,
 )
 from zygote_lite._tape import advice
-from zygote_lite._tape.advice import annotation_of, rule_to_paste, what_to_do
+from zygote_lite._tape.advice import what_to_do
+from zygote_lite._tape.pasted import annotation_of, rule_to_paste
 from zygote_lite._tape.refusal import hook_refusal
 
 X = np.arange(1.0, 7.0)
@@ -771,10 +773,41 @@ def test_a_value_that_holds_no_gradient_is_told_what_to_compute_with():
         grad(lambda x: x * 2)(decimal.Decimal(3))
 
 
-def test_a_method_of_a_private_class_of_a_library_gets_no_rule_that_imports_it():
-    told = r"has no rule.*put the call into a function of your own, .* \[ZL001\]$"
-    with pytest.raises(NoRuleError, match=told):
-        grad(lambda x: stats.multivariate_normal(x * np.ones(2)).rvs()[0])(0.5)
+OF_PRIVATE_CLASSES = {  # the call, and that of the pasted function, with its derivative
+    "method": (
+        lambda x: stats.gamma.rvs(x, random_state=0), lambda f, x: f(x, 0), "return 3.0 * dy, None",
+    ),
+    "keyword": (
+        lambda x: stats.gamma.rvs(2.0, scale=x, random_state=0), lambda f, x: f(2.0, x, 0),
+        "return None, 3.0 * dy, None",
+    ),
+    "frozen": (
+        lambda x: stats.t(x, scale=2.0).rvs(random_state=0), lambda f, x: f(x, 2.0, 0),
+        "return 3.0 * dy, None, None",
+    ),
+    "object": (
+        lambda x: stats.multivariate_normal(x * np.ones(2)).rvs(random_state=0)[0],
+        lambda f, x: f(stats.multivariate_normal(x * np.ones(2)), 0)[0],
+        "return rulescore.Tangent(type(owner), mean=3.0 * dy), None",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", OF_PRIVATE_CLASSES)
+def test_a_method_of_a_private_class_gets_a_function_to_paste_with_a_rule(how):
+    f, instead, derivative = OF_PRIVATE_CLASSES[how]
+    with pytest.raises(NoRuleError, match="into a function of your own, with a rule, ") as refused:
+        grad(f)(2.5)
+    (pasted,) = re.findall(r"`:\n\n(.*?)\n\n\[ZL001\]$", str(refused.value), re.DOTALL)
+    assert "._" not in pasted  # nothing private is imported
+    space = {"rulescore": rulescore}
+    exec(re.sub("raise NotImpl.*", derivative, textwrap.dedent(pasted)), space)
+    try:
+        assert instead(space["my_rvs"], 2.5) == f(2.5)
+        for _ in range(3):
+            assert grad(lambda x: instead(space["my_rvs"], x))(2.5) == 3.0
+    finally:
+        space["rule"].unregister()
 
 
 def test_values_of_a_batch_of_different_shapes_are_told():

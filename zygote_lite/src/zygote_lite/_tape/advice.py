@@ -1,29 +1,22 @@
 """What to do about a function without a rule: a plugin to install, or a rule to paste."""
 
-import importlib
-import re
 import sys
 import textwrap
 import traceback
 import types
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from rulescore import RuleError, RuleSet, home_of, provider_of
+from rulescore import RuleError, RuleSet, provider_of
 from rulescore.faults import an
-from zygote_lite._cotangents.kinds import carries_nothing
 from zygote_lite._ir.places import (
     ENGINE,
     is_installed,
     is_library,
-    modules_above,
     name_of,
-    users_globals,
-    users_locals,
 )
-from zygote_lite._tape.near_misses import PARAMETERS, unbound, with_options_by_position
+from zygote_lite._tape.pasted import import_of, rule_to_paste, wrapper_to_paste
 from zygote_lite.errors import Fault
 
 GivenCall = tuple[Any, tuple[Any, ...], dict[str, Any]]
@@ -57,6 +50,7 @@ OF_TRACER = (
 _HOSTS = {"jax": "jax", "jaxlib": "jax", "torch": "torch"}
 _OF_FROMPYFUNC = " (vectorized)"  # the end of the names that `np.frompyfunc` gives
 _LIBRARIES_OF_TABLES = ("pandas", "polars", "xarray")
+OR_CALL = "; put the call into a function of your own, with a rule"
 OR_DECLARE = "; install a plugin that has one, or declare it:"
 
 
@@ -96,11 +90,17 @@ def what_to_do(told: str, module: str, call: GivenCall | None, returns: bool = T
             f"{told}. It changes what it is given, and a rule is for what a function returns: "
             "write a function that returns what is new, and declare a rule for that function"
         )
+    rule = declaring(call)
+    wrapper = None if rule or call is None else wrapper_to_paste(*call)
+    if wrapper is not None:
+        shown, text = wrapper
+        text = textwrap.indent(text, "    ")
+        rule = f"{OR_CALL}, and call `{shown}`:\n\n{text}\n\n"
     or_this = (
         "; put the call into a function of your own, and declare a rule for that "
         "(`rulescore.RuleSet`), or install a plugin"
     )
-    return Fault.NO_RULE(f"{told}{declaring(call) or or_this}")
+    return Fault.NO_RULE(f"{told}{rule or or_this}")
 
 
 def host_of(module: str) -> str | None:
@@ -184,61 +184,6 @@ def _changes_arguments(f: Any) -> bool:
     return False
 
 
-def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | None:
-    """Return a declaration of a rule for a call, to be pasted and completed.
-
-    Returns `None` for a function that is not found by its name, or only in a private class.
-    """
-    f, xs = unbound(f, xs)
-    if getattr(f, "__name__", "") == "__init__" and xs:  # a rule is for the class
-        f, xs = type(xs[0]), xs[1:]
-    found = _import_of(f)
-    if found is None:
-        return None
-    imported, path = found
-    name = getattr(f, "__name__", "")
-    if _PRIVATE.search(imported) and xs and getattr(type(xs[0]), name, None) is f:
-        public = _of_public_class(type(xs[0]), name)  # it is inherited
-        if public is None:
-            return None
-        imported, path = public
-    lines = {"from rulescore import RuleSet": None, imported: None}
-    if isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
-        names = ", ".join([*PARAMETERS, *(f"x{i}" for i in range(6, f.nin))][: f.nin])
-        partials = "..." if f.nin == 1 else f"({', '.join(['...'] * f.nin)})"
-        body = f"rule.scalar({path})(lambda {names}: {partials})  # the partial derivatives"
-    else:
-        head = path.partition(".")[0]
-        known, xs, kws = with_options_by_position(f, xs, kws)
-        names_of = [f"{name}_" if name == head else name for name in known]
-        given = []
-        for name, x in zip(names_of, xs, strict=True):
-            annotation, needs = annotation_of(x)
-            lines[needs] = None
-            given.append(f"{name}: {annotation}")
-        given += [f"{name}=None" for name in kws]
-        passed = ", ".join([*names_of, *(f"{name}={name}" for name in kws)])
-        wanted = ", ".join(names_of)
-        inert = [carries_nothing(x) or isinstance(x, Iterator) for x in xs]
-        if any(inert):  # to a rule that returns fewer, that would be an error
-            wanted += f": ({', '.join('None' if i else '...' for i in inert)}{',' * (len(xs) < 2)})"
-        pairs = [*zip(names_of, xs, strict=True)]
-        holders = " or ".join([n for n, x in pairs if callable(x) or hasattr(x, "__dict__")])
-        lost = f"        # None for {holders} says: what it holds has no gradient\n"
-        whole = " or ".join([n for n, x in pairs if type(x) is int])
-        count = f"        # None for {whole} says: it is a count, an index or an axis\n"
-        body = (
-            f"@rule({path})\n"
-            f"def _({', '.join(given)}):\n"
-            "    def pullback(dy):\n"
-            f"{lost if holders else ''}{count if whole else ''}"
-            f'        raise NotImplementedError("return the cotangents of {wanted}")\n\n'
-            f"    return {path}({passed}), pullback"
-        )
-    imports = "\n".join(sorted(filter(None, lines)))
-    return f'{imports}\n\nrule = RuleSet("mine")\n\n{body}\n\nrule.register()'
-
-
 def call_by_user() -> GivenCall | None:
     """Return the call of a library that stands in the user's code, and is being recorded."""
     frame: Any = sys._getframe(1)
@@ -263,98 +208,8 @@ def name_by_user(f: Any, xs: tuple[Any, ...] = ()) -> str:
     method = str(getattr(f, "__name__", ""))
     if "._" in name and xs and getattr(type(xs[0]), method, None) is f:
         return f"{name_of(type(xs[0]))}.{method}"
-    found = _import_of(f) if name.endswith("<cdata>") else None  # of cffi
+    found = import_of(f) if name.endswith("<cdata>") else None  # of cffi
     return name if found is None else found[1]
-
-
-def _import_of(f: Any) -> tuple[str, str] | None:
-    """Return the import of a function, and the expression that it is then found by."""
-    name: Any = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
-    if type(f).__name__ == "fortran":  # made by f2py
-        name = name.removeprefix("function ")
-    owner = getattr(f, "__objclass__", None)
-    own = getattr(f, "__module__", None)
-    private = [
-        m for m in (home_of(f), own, getattr(owner, "__module__", None)) if isinstance(m, str)
-    ]
-    public = [module.partition("._")[0].removeprefix("_") for module in private]
-    for module in (*public, *private):
-        if not isinstance(name, str) or module == "__main__":
-            continue
-        try:
-            found: Any = importlib.import_module(module)
-            for part in name.split("."):
-                found = getattr(found, part)
-        except (ImportError, AttributeError, ValueError):
-            continue
-        if found is f or found == f:
-            head = name.partition(".")[0]
-            above = modules_above(module)
-            is_own = getattr(sys.modules[module], head)
-            shown = next(m for m in above if getattr(sys.modules.get(m), head, None) is is_own)
-            if shown == "builtins":
-                return "", name
-            if shown == "numpy":
-                return "import numpy as np", f"np.{name}"
-            return f"from {shown} import {head}", name
-    space = users_globals()  # of the user's own: a global variable, or a local one
-    name = _name_in(space, f) or _attribute_in(space, f)
-    if name is None:
-        function, variables = users_locals()
-        name = _name_in(variables, f)
-        return None if name is None else (_OF_LOCAL.format(name=name, function=function), name)
-    module = str(space.get("__name__", "__main__"))
-    head = name.partition(".")[0]
-    return "" if module == "__main__" else f"from {module} import {head}", name
-
-
-_OF_LOCAL = "# `{name}` is a variable of `{function}`: first make it one of the module"
-
-
-def _name_in(space: dict[str, Any], f: Any) -> str | None:
-    return next((key for key, x in list(space.items()) if x is f and key.isidentifier()), None)
-
-
-def _attribute_in(space: dict[str, Any], f: Any) -> str | None:
-    """Return the expression for a function that an object among variables holds: `libm.cbrt`."""
-    for key, x in list(space.items()):
-        try:
-            held = object.__getattribute__(x, "__dict__")  # runs no code of the object's
-        except AttributeError:
-            continue
-        name = _name_in(held, f) if key.isidentifier() and not key.startswith("__") else None
-        if name is not None:
-            return f"{key}.{name}"
-    return None
-
-
-def annotation_of(x: Any) -> tuple[str, str]:
-    """Return the annotation for an argument, and the import that it needs."""
-    cls = type(x)
-    if isinstance(x, np.ndarray):
-        return "np.ndarray", "import numpy as np"
-    if isinstance(x, float | np.floating):
-        return "float", ""
-    if isinstance(x, types.FunctionType | types.BuiltinFunctionType):
-        return "object", ""
-    if cls.__module__ == "builtins" and cls.__qualname__ in dir(sys.modules["builtins"]):
-        return cls.__qualname__, ""
-    for public in cls.__mro__[:-1]:  # it may be of a private module
-        found = _import_of(public)
-        if found is not None and not _PRIVATE.search(found[0]):
-            return found[1], found[0]
-    return ("None" if x is None else "object"), ""
-
-
-def _of_public_class(cls: type, name: str) -> tuple[str, str] | None:
-    """Return the import of a class and the name of its method there, if the class is public."""
-    found = _import_of(cls)
-    if found is None or _PRIVATE.search(found[0]):
-        return None
-    return found[0], f"{found[1]}.{name}"
-
-
-_PRIVATE = re.compile(r"[ .](?:_|core\b|internals?\b)")
 
 
 def hint_on_library(operands: Any, found: types.TracebackType | None) -> str | None:

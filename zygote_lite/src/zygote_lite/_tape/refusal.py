@@ -44,6 +44,7 @@ from zygote_lite._ir.places import (
 )
 from zygote_lite._tape.advice import (
     OF_TRACER,
+    OR_CALL,
     OR_DECLARE,
     call_by_user,
     has_remedy,
@@ -296,7 +297,8 @@ _BETTER = (  # what helps more than a hint on a library
 
 
 def _without_rule_to_paste(text: str) -> str:
-    return text.removesuffix(f"[{code_in(text)}]").partition(OR_DECLARE)[0].rstrip()
+    text = text.removesuffix(f"[{code_in(text)}]").partition(OR_DECLARE)[0]
+    return text.partition(OR_CALL)[0].rstrip()
 
 
 def text_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
