@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import fractions
+import heapq
 import re
 
 import numpy as np
@@ -50,7 +51,25 @@ def test_a_method_and_an_attribute_have_their_own_names(name):
             grad(f)(x)
 
 
+class Equal(Counting):
+    """A value that counts how often it is asked whether it is equal, too."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        self.count = self.count + 1
+        return self.x == other.x
+
+
+def through_heap(x):
+    pairs = [(x, Equal(x)), (x, Equal(1.0))]
+    heapq.heapify(pairs)
+    return pairs[0][0]
+
+
 WRITTEN = {
+    "heapq.heapify": through_heap,
+    "`<`": lambda x: x if (x, Equal(x)) < (x, Equal(1.0)) else 2.0 * x,
     "sorted": lambda x: sorted([Counting(x), Counting(1.0)])[0].x,
     "a set display": lambda x: len({Counting(x), Counting(1.0)}) * x,
     "a dict display": lambda x: len({Counting(x): 1, Counting(1.0): x}) * x,

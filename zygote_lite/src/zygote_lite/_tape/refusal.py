@@ -317,8 +317,11 @@ def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> Exception:
     hint = hint_on_library([hook], None)
     if hint is not None:
         return Fault.HOLDER(f"{where()}: {hint}")
+    symbol = (call_as_written(f, ()) or ("",))[0].partition("` of ")[0]
+    name = f"{symbol}`" if symbol.startswith("`") else name_of(f)
+    place, name, _ = called_by_user() or (where(), name, "")
     return Fault.CALLBACK(
-        f"{where()}: {name_of(f)}, which is written in C, may call {hook.__qualname__} "
+        f"{place}: {name}, which is written in C, may call {hook.__qualname__} "
         f"({place_of(hook)}), and that may change what a gradient depends on: call it from Python, "
         "or let it change nothing"
     )
