@@ -2,9 +2,13 @@
 
 import contextlib
 import io
+import logging
+import logging.handlers
 import os
+import queue
 import subprocess
 import sys
+import time
 import warnings
 
 import pytest
@@ -154,3 +158,84 @@ def test_output_that_is_redirected_and_read_again_is_refused(f):
         with pytest.raises(DifferentiationError, match=r"test_output\.py:\d+: .*text"):
             gradient(f, x)
         assert sys.stdout is before
+
+
+@contextlib.contextmanager
+def logging_by_a_thread(*handlers):
+    """Give a logger whose messages another thread hands to handlers, and their queue."""
+    given = queue.Queue()
+    log = logging.Logger("by a thread")
+    log.addHandler(logging.handlers.QueueHandler(given))
+    listener = logging.handlers.QueueListener(given, *handlers)
+    listener.start()
+    try:
+        yield log, given
+    finally:
+        listener.stop()
+
+
+def test_what_a_thread_only_writes_may_be_logged():
+    stream = io.StringIO()
+    with logging_by_a_thread(logging.NullHandler(), logging.StreamHandler(stream)) as (log, _):
+
+        def f(x):
+            log.info("x = %s", x)
+            return x * x
+
+        assert [gradient(f, x)[0] for x in (1.5, 2.5, 3.5, 4.5)] == [3.0, 5.0, 7.0, 9.0]
+    assert stream.getvalue() == "x = 1.5\nx = 2.5\nx = 3.5\nx = 4.5\n"
+
+
+class Keeping(logging.Handler):
+    """A handler that keeps the numbers that are logged."""
+
+    kept = []
+
+    def emit(self, record):
+        self.kept.append(float(record.getMessage()))
+
+
+class KeepingFormatter(logging.Formatter):
+    """A formatter that keeps them."""
+
+    def format(self, record):
+        Keeping.kept.append(float(record.getMessage()))
+        return super().format(record)
+
+
+def formatted(by):
+    handler = logging.StreamHandler(io.StringIO())
+    handler.setFormatter(by)
+    return handler
+
+
+@pytest.mark.parametrize("handler", [Keeping(), formatted(KeepingFormatter())])
+def test_what_a_thread_keeps_of_a_log_is_refused(handler):
+    with logging_by_a_thread(handler) as (log, given):
+
+        def f(x):
+            log.info("%s", x * x)
+            while given.unfinished_tasks or not Keeping.kept:
+                time.sleep(0.001)
+            return Keeping.kept[-1] * x
+
+        assert f(1.5) == pytest.approx(1.5**3)
+        for _ in range(4):
+            with pytest.raises(DifferentiationError):
+                gradient(f, 1.5)
+
+
+def test_a_log_that_a_thread_writes_is_not_read_again():
+    stream = io.StringIO()
+    with logging_by_a_thread(logging.StreamHandler(stream)) as (log, given):
+
+        def f(x):
+            log.info("%s", x * x)
+            while given.unfinished_tasks:
+                time.sleep(0.001)
+            return float(stream.getvalue().split()[-1]) * x
+
+        assert f(1.5) == pytest.approx(1.5**3)
+        for _ in range(4):
+            with pytest.raises(DifferentiationError):
+                gradient(f, 1.5)

@@ -4,10 +4,13 @@ They look for the user's line in frames, and between those of the user lie frame
 """
 
 import logging
+import logging.handlers
+import queue
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from zygote_lite._activity.activity import text_pullback
@@ -114,14 +117,50 @@ def streams_of(logger: logging.Logger) -> list[Any] | None:
     found = []
     around: logging.Logger | None = logger
     while around is not None:
-        for handler in around.handlers:
-            module = sys.modules.get(type(handler).__module__)
-            own = is_library(getattr(module, "__file__", None) or "")
-            if not own or not isinstance(handler, logging.StreamHandler | logging.NullHandler):
-                return None
-            found.append(getattr(handler, "stream", None))
+        found += around.handlers
         around = around.parent if around.propagate else None
+    return _streams_of_handlers(found)
+
+
+def _streams_of_handlers(given: Iterable[logging.Handler]) -> list[Any] | None:
+    found = []
+    for handler in given:
+        module = sys.modules.get(type(handler).__module__)
+        own = is_library(getattr(module, "__file__", None) or "")
+        if not own or not isinstance(handler, logging.StreamHandler | logging.NullHandler):
+            return None
+        found.append(getattr(handler, "stream", None))
     return None if any(x is not None and not is_written_in_c(x) for x in found) else found
+
+
+_PLAIN_QUEUES = (queue.Queue, queue.SimpleQueue)
+_PLAIN_FORMATTERS = (type(None), logging.Formatter)
+_OF_RECORDS = {*vars(logging.makeLogRecord({})), "message", "asctime"}
+
+
+@handlers.desugared(logging.handlers.QueueHandler.enqueue)
+def _(tape: Tape, nodes: Nodes, handler: Any, record: Any) -> Traced | None:
+    """Hand a message to a thread that writes it to streams, and does nothing else with it."""
+    targets = [getattr(thread, "_target", None) for thread in threading.enumerate()]
+    listeners: list[Any] = [getattr(target, "__self__", None) for target in targets]
+    waiting = [x for x in listeners if getattr(x, "queue", None) is handler.queue]
+    if not waiting or any(type(x) is not logging.handlers.QueueListener for x in waiting):
+        return None
+    final = [h for x in waiting for h in x.handlers]
+    streams = _streams_of_handlers(final)
+    if streams is None or any(
+        h.filters or type(h.formatter) not in _PLAIN_FORMATTERS for h in final
+    ):
+        return None  # code of the user's would run in the thread
+    told = vars(record)
+    is_text = type(record) is logging.LogRecord and not told["args"]
+    if type(handler.queue) not in _PLAIN_QUEUES or not is_text or not _OF_RECORDS.issuperset(told):
+        return None
+    for stream in streams:
+        if stream is not None:
+            note_output(stream)
+    handler.queue.put_nowait(record)
+    return None, None
 
 
 # -- tracebacks -----------------------------------------------------------------------------------
