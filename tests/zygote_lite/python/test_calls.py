@@ -1,5 +1,6 @@
 """Calls with `*` and `**`: each mapping of keywords is differentiated or not."""
 
+import dataclasses
 import inspect
 
 import pytest
@@ -135,6 +136,16 @@ def default_that_is_applied(x):
     return bound.arguments["b"]
 
 
+def default_of_a_field(x):
+    @dataclasses.dataclass
+    class Model:
+        a: float = x * x
+        b: float = 2.0
+
+    a, b = dataclasses.fields(Model)
+    return a.default * b.default + sum(getattr(Model(), f.name) for f in (a, b))
+
+
 def names_of_parameters(x):
     def g(a, b=x * x):
         return a * b
@@ -144,10 +155,16 @@ def names_of_parameters(x):
 
 @pytest.mark.parametrize(
     "f",
-    [default_of_a_function, default_of_a_method, default_that_is_applied, names_of_parameters],
+    [
+        default_of_a_function,
+        default_of_a_method,
+        default_that_is_applied,
+        default_of_a_field,
+        names_of_parameters,
+    ],
 )
 @pytest.mark.parametrize("x", [1.3, -0.7])
-def test_defaults_that_a_signature_tells_of_carry_their_gradient(f, x):
+def test_defaults_that_a_signature_or_fields_tell_of_carry_their_gradient(f, x):
     slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
     for _ in range(4):
         assert gradient(f, x)[0] == pytest.approx(slope, rel=1e-6)

@@ -1,6 +1,7 @@
 """Calls that stand for other calls: methods, `*args`, decorators. Those of frames are refused."""
 
 import contextlib
+import dataclasses
 import functools
 import inspect
 import operator
@@ -17,6 +18,7 @@ from zygote_lite._activity.marks import mark_active, note_outside
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import (
     apply,
     frame_refusal,
@@ -141,6 +143,18 @@ def _(tape: Tape, nodes: Nodes, f: Any, **kws: Any) -> Traced | None:
     for name, p in found.parameters.items():
         node = given.get(name)
         tape.call((None, None, None, node), object.__setattr__, p, "_default", p.default)
+    return found, None
+
+
+@handlers.desugared(dataclasses.fields)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
+    """Ask for the fields of a dataclass, whose defaults may be active."""
+    cls = x if isinstance(x, type) else type(x)
+    found = dataclasses.fields(x)
+    for field in found if id(cls) in (state.active or ()) else ():
+        if vars(cls).get(field.name, found) is field.default:
+            y, node = tape.call((None, None, None), getattr, cls, field.name)
+            tape.call((None, None, None, node), setattr, field, "default", y)
     return found, None
 
 
