@@ -22,6 +22,10 @@ SAMPLES = [
     np.ones(2).flat,
     np.add,
     None,
+    lambda: None,
+    len,
+    str.upper,
+    int.__add__,
 ]
 DISTRIBUTIONS = ("norm", "poisson", "vonmises", "studentized_range", "pearson3")
 
@@ -43,6 +47,8 @@ def sample(annotation):
     known += [] if spatial is None else [spatial.cKDTree(np.ones((2, 2)))]
     jax = sys.modules.get("jax")
     known += [] if jax is None else [jax.jit(abs), jax.numpy.ones(2)]
+    torch = sys.modules.get("torch")
+    known += [] if torch is None else [torch.ones(2)]
     for value in [*SAMPLES, *known, float]:
         if isinstance(value, annotation):
             return value
