@@ -108,6 +108,17 @@ def has_copied_what_it_is_given(x):
     return seen + values[-1] * len(values)
 
 
+@tried((V,), (V[:2],))
+def has_taken_all_when_it_is_made(x):
+    values, y = [v * v for v in x], x * 1.0
+    rows = itertools.product(values, y), itertools.combinations(values, 2)
+    more = itertools.permutations(values, 2), itertools.combinations_with_replacement(y, 2)
+    values[0] = values[1] * 5.0
+    values.append(x[0])
+    y[0] = 7.0
+    return sum([a * b * b * (k + 1) for k, some in enumerate((*rows, *more)) for a, b in some])
+
+
 @tried((V,), (V[:2],), (V[:1],), (V[:0],))
 def of_pairs(x):
     s = 0.0 * np.sum(x)

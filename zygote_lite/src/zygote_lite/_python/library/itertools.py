@@ -53,8 +53,11 @@ def _islice(iterable: Any, *xs: Any) -> Any:
 
 
 @handlers.in_python(itertools.product)
-def _product(*xs: Any, repeat: Any = 1) -> Any:
-    pools = [x if type(x) is range else tuple(x) for x in xs] * repeat
+def _product(*xs: Any, repeat: Any = 1) -> Any:  # takes all elements when it is made
+    return _nested_rows([x if type(x) is range else tuple(x) for x in xs] * repeat)
+
+
+def _nested_rows(pools: Any) -> Any:
     if len(pools) == 2:  # written as loops, of which transformed code makes loops
         for y in pools[0]:
             for z in pools[1]:
@@ -78,8 +81,7 @@ def native_rows(f: Any, n: Any, r: Any) -> list[tuple[int, ...]]:
     return list(f(range(n), r))
 
 
-def _choose(f: Any, iterable: Any, r: Any) -> Any:
-    pool = tuple(iterable)
+def _choose(f: Any, pool: Any, r: Any) -> Any:
     for places in native_rows(f, len(pool), r):
         row: Any = ()
         for i in places:
@@ -89,13 +91,11 @@ def _choose(f: Any, iterable: Any, r: Any) -> Any:
 
 @handlers.in_python(itertools.combinations)
 def _combinations(iterable: Any, r: Any) -> Any:
-    if operator.index(r) == 2:
-        return _pairs(iterable)
-    return _choose(itertools.combinations, iterable, r)
-
-
-def _pairs(iterable: Any) -> Any:
     pool = tuple(iterable)
+    return _pairs(pool) if operator.index(r) == 2 else _choose(itertools.combinations, pool, r)
+
+
+def _pairs(pool: Any) -> Any:
     n = len(pool)
     for i in range(n):
         for j in range(i + 1, n):
@@ -104,12 +104,12 @@ def _pairs(iterable: Any) -> Any:
 
 @handlers.in_python(itertools.permutations)
 def _permutations(iterable: Any, r: Any = None) -> Any:
-    return _choose(itertools.permutations, iterable, r)
+    return _choose(itertools.permutations, tuple(iterable), r)
 
 
 @handlers.in_python(itertools.combinations_with_replacement)
 def _combinations_with_replacement(iterable: Any, r: Any) -> Any:
-    return _choose(itertools.combinations_with_replacement, iterable, r)
+    return _choose(itertools.combinations_with_replacement, tuple(iterable), r)
 
 
 @handlers.in_python(itertools.pairwise)
