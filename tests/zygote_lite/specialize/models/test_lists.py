@@ -19,6 +19,7 @@ from tests.zygote_lite.checks.oracles import (
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from zygote_lite import DifferentiationError, testing, value_and_grad
 from zygote_lite._interface.gradients import raw_value_and_gradient
+from zygote_lite._specialize import attempts
 from zygote_lite._specialize import driver as _specialize
 from zygote_lite._specialize.entry import compile_text
 from zygote_lite._specialize.infer.models.lists.items import fact_of_list
@@ -378,7 +379,7 @@ def filled(d, like):
 @pytest.mark.parametrize("seed", range(20))
 def test_random_program(seed):
     f, choices = list_programs.load(seed), list_programs.arguments(seed)
-    with mock.patch.object(_specialize, "_MOST_ITEMS_OF_LISTS", 0):
+    with mock.patch.object(attempts, "_MOST_ITEMS_OF_LISTS", 0):
         made = outcome(lambda: _specialize.specialize(f, choices[0], (True, True, True)))
     if made[0] == "error":
         assert made[1:] == (

@@ -5,7 +5,6 @@ import contextlib
 import functools
 import inspect
 import keyword
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from rulescore import find_rule, rules_of
 from zygote_lite._cotangents.kinds import own_derivative
 from zygote_lite._specialize.assemble import Specialized, written
+from zygote_lite._specialize.attempts import code_for_lists
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.held.changes import settle_changes
@@ -45,16 +45,10 @@ from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 from zygote_lite._tape.rules import handed_in
 
-_MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
 _FEW_STEPS, _TIMES_STEPS = 2000, 8  # of the attempts before: statements that are interpreted
 _MOST_GUESSES = 60  # branches that are taken as the samples take them
 MOST_RECURSIVE = 3  # functions that call themselves
 _MODULES = {"np", "math"}  # what the code names so
-_NEVER_HELD = {
-    NotSupported.STATEMENT, NotSupported.NO_PYTHON_FUNCTION,
-    NotSupported.NAMES, NotSupported.SECOND_ORDER, NotSupported.RULE_FORM, Unsound.CLASS,
-    Unsound.OWN_RULE, Unsound.COMPUTED_ATTRIBUTE, Unsound.REPLACED,
-}  # fmt: skip
 _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 
@@ -140,45 +134,6 @@ def specialize(
             with contextlib.suppress(NotSpecializable):
                 return code(False, False, guesses=reason, is_long=is_long)
         raise reason from None
-
-
-def code_for_lists(
-    code: Callable[..., Specialized], xs: tuple[Any, ...], compiled: bool, tried: list[Inputs]
-) -> Specialized:  # fmt: skip
-    """Return the code that takes lists item by item, or as lists of any length, or as they run."""
-    many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
-    try:
-        made = code(many)
-    except NotSpecializable as first:
-        reason = first
-        if not (compiled or many) and tried[-1].lists:
-            try:
-                return code(True)
-            except NotSpecializable as second:
-                reason = second
-        if compiled or {first.reason, reason.reason} <= _NEVER_HELD:
-            raise reason from None
-        # with rows of data first: then the code is for any number of them
-        has_rows = any(inputs.has_rows for inputs in tried)
-        attempts = [(True, False, True)] * has_rows + [(False, True, False)]
-        attempts += [(False, True, True)] * has_rows
-        for uniform, held, by_rows in attempts:
-            try:
-                return code(uniform, held, by_rows=by_rows)
-            except NotSpecializable as other:
-                reason = other if reason.unless_held else reason
-        raise reason from None
-    if tried[-1].lists and (made.structured or tried[-1].places) and not compiled and not many:
-        with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one
-            return code(True)
-    return made
-
-
-def _items_of_lists(x: Any) -> int:
-    if type(x) is list:
-        return sum(max(1, _items_of_lists(item)) for item in x)
-    parts = x.values() if type(x) is dict else x if type(x) is tuple else ()
-    return sum(map(_items_of_lists, parts))
 
 
 def _specialized(

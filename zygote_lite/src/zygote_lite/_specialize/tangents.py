@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.assemble import Specialized, written
+from zygote_lite._specialize.attempts import code_for_lists
 from zygote_lite._specialize.driver import (
     MOST_RECURSIVE,
-    code_for_lists,
     interpreted,
     may_be_shared,
     plain_name,

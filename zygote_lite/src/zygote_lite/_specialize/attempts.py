@@ -1,0 +1,55 @@
+"""Attempts: in which ways code is made for lists, one after another, until one succeeds."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._specialize.assemble import Specialized
+from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+
+_MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
+_NEVER_HELD = {
+    NotSupported.STATEMENT, NotSupported.NO_PYTHON_FUNCTION,
+    NotSupported.NAMES, NotSupported.SECOND_ORDER, NotSupported.RULE_FORM, Unsound.CLASS,
+    Unsound.OWN_RULE, Unsound.COMPUTED_ATTRIBUTE, Unsound.REPLACED,
+}  # fmt: skip
+
+
+def code_for_lists(
+    code: Callable[..., Specialized], xs: tuple[Any, ...], compiled: bool, tried: list[Inputs]
+) -> Specialized:  # fmt: skip
+    """Return the code that takes lists item by item, or as lists of any length, or as they run."""
+    many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
+    try:
+        made = code(many)
+    except NotSpecializable as first:
+        reason = first
+        if not (compiled or many) and tried[-1].lists:
+            try:
+                return code(True)
+            except NotSpecializable as second:
+                reason = second
+        if compiled or {first.reason, reason.reason} <= _NEVER_HELD:
+            raise reason from None
+        # with rows of data first: then the code is for any number of them
+        has_rows = any(inputs.has_rows for inputs in tried)
+        attempts = [(True, False, True)] * has_rows + [(False, True, False)]
+        attempts += [(False, True, True)] * has_rows
+        for uniform, held, by_rows in attempts:
+            try:
+                return code(uniform, held, by_rows=by_rows)
+            except NotSpecializable as other:
+                reason = other if reason.unless_held else reason
+        raise reason from None
+    if tried[-1].lists and (made.structured or tried[-1].places) and not compiled and not many:
+        with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one
+            return code(True)
+    return made
+
+
+def _items_of_lists(x: Any) -> int:
+    if type(x) is list:
+        return sum(max(1, _items_of_lists(item)) for item in x)
+    parts = x.values() if type(x) is dict else x if type(x) is tuple else ()
+    return sum(map(_items_of_lists, parts))
