@@ -22,30 +22,29 @@ from rulescore.interop.foreign import begun, is_number, is_of_form, part_of_whol
 rule = RuleSet("rules_torch")
 
 FUNCTIONS = """
-        abs acos acosh add addbmm addmm addmv addr amax amin angle arccos arccosh arcsin arcsinh
-    arctan arctan2 arctanh asin asinh atan atan2 atanh baddbmm bmm broadcast_tensors
-    broadcast_to cat cdist ceil     chunk clamp clamp_max clamp_min clip clone column_stack
-    complex concat concatenate     conj_physical copysign cos cosh cross cummax cummin cumprod
-    cumsum cumulative_trapezoid     deg2rad det diag diag_embed diagonal diff digamma dist div
-    divide dot dstack einsum erf erfc     erfinv exp exp2 expm1 flatten flip fliplr flipud
-    float_power floor fmax fmin fmod frac     gather gradient hstack hypot i0 imag index_add
-    index_copy index_fill index_select inner     inverse kron kthvalue lerp lgamma log log10
-    log1p log2 logaddexp logaddexp2 logcumsumexp     logdet logit logsumexp masked_fill
-    masked_scatter masked_select matmul matrix_exp     matrix_power max maximum mean median
-    meshgrid min minimum mm moveaxis movedim msort mul     multiply mv nan_to_num nanmean
-    nanmedian nansum narrow neg negative norm outer permute polar     polygamma positive pow
-    prod quantile rad2deg ravel real reciprocal relu remainder renorm     repeat_interleave
-    reshape roll rot90 round rsqrt scatter scatter_add select selu sgn sigmoid     sign sin sinc
-    sinh slogdet softmax log_softmax sort split sqrt square squeeze stack std     std_mean sub
-    subtract sum swapaxes swapdims t take take_along_dim tan tanh tensor_split     tensordot
-    tile topk trace transpose trapezoid trapz tril triu true_divide trunc unbind     unflatten
-    unsqueeze var var_mean vdot vsplit hsplit vstack where xlogy
+    abs acos acosh add addbmm addmm addmv addr amax amin angle arccos arccosh arcsin arcsinh arctan
+    arctan2 arctanh asin asinh atan atan2 atanh baddbmm bmm broadcast_tensors broadcast_to cat cdist
+    ceil chunk clamp clamp_max clamp_min clip clone column_stack complex concat concatenate
+    conj_physical copysign cos cosh cross cummax cummin cumprod cumsum cumulative_trapezoid deg2rad
+    det diag diag_embed diagonal diff digamma dist div divide dot dstack einsum erf erfc erfinv exp
+    exp2 expm1 flatten flip fliplr flipud float_power floor fmax fmin fmod frac gather gradient
+    hstack hypot i0 imag index_add index_copy index_fill index_select inner inverse kron kthvalue
+    lerp lgamma log log10 log1p log2 logaddexp logaddexp2 logcumsumexp logdet logit logsumexp
+    masked_fill masked_scatter masked_select matmul matrix_exp matrix_power max maximum mean median
+    meshgrid min minimum mm moveaxis movedim msort mul multiply mv nan_to_num nanmean nanmedian
+    nansum narrow neg negative norm outer permute polar polygamma positive pow prod quantile rad2deg
+    ravel real reciprocal relu remainder renorm repeat_interleave reshape roll rot90 round rsqrt
+    scatter scatter_add select selu sgn sigmoid sign sin sinc sinh slogdet softmax log_softmax sort
+    split sqrt square squeeze stack std std_mean sub subtract sum swapaxes swapdims t take
+    take_along_dim tan tanh tensor_split tensordot tile topk trace transpose trapezoid trapz tril
+    triu true_divide trunc unbind unflatten unsqueeze var var_mean vdot vsplit hsplit vstack where
+    xlogy
 """
 METHODS = """
-        T mT H mH real imag conj double float expand expand_as new_tensor repeat reshape_as to
-    type_as unfold view view_as contiguous cpu half cdouble cfloat __add__ __radd__     __sub__
-    __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __div__ __rdiv__ __pow__ __rpow__
-    __matmul__ __rmatmul__ __mod__ __rmod__ __neg__ __pos__ __abs__ __getitem__
+    T mT H mH real imag conj double float expand expand_as new_tensor repeat reshape_as to type_as
+    unfold view view_as contiguous cpu half cdouble cfloat __add__ __radd__ __sub__ __rsub__ __mul__
+    __rmul__ __truediv__ __rtruediv__ __div__ __rdiv__ __pow__ __rpow__ __matmul__ __rmatmul__
+    __mod__ __rmod__ __neg__ __pos__ __abs__ __getitem__
 """
 OF_MODULES = {
     torch.linalg: """
@@ -208,13 +207,13 @@ def members():
 
 
 CONSTANTS = """
-        shape ndim dtype device layout is_cpu is_cuda requires_grad itemsize nbytes size dim
-    numel     nelement stride is_contiguous is_floating_point is_complex element_size __len__
-    __bool__     argmax argmin argsort all any allclose isclose equal eq ne lt le gt ge greater
-    greater_equal     less less_equal not_equal isfinite isinf isnan isneginf isposinf isin
-    signbit logical_and     logical_not logical_or logical_xor nonzero argwhere count_nonzero
-    searchsorted bucketize     zeros_like ones_like empty_like full_like new_zeros new_ones
-    new_empty new_full __eq__     __ne__ __lt__ __le__ __gt__ __ge__
+    shape ndim dtype device layout is_cpu is_cuda requires_grad itemsize nbytes size dim numel
+    nelement stride is_contiguous is_floating_point is_complex element_size __len__ __bool__ argmax
+    argmin argsort all any allclose isclose equal eq ne lt le gt ge greater greater_equal less
+    less_equal not_equal isfinite isinf isnan isneginf isposinf isin signbit logical_and logical_not
+    logical_or logical_xor nonzero argwhere count_nonzero searchsorted bucketize zeros_like
+    ones_like empty_like full_like new_zeros new_ones new_empty new_full __eq__ __ne__ __lt__ __le__
+    __gt__ __ge__
 """
 
 

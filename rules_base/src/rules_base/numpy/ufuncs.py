@@ -4,6 +4,7 @@ import numpy as np
 
 from rules_base.shared.axes import like
 from rules_base.shared.constants import DEGREE, LOG2, LOG10, RADIAN
+from rules_base.shared.norms import over_norm
 from rulescore import RuleSet
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.ufuncs", may_raise=False)
@@ -107,11 +108,6 @@ def over_square_norm(x, y):
 def gap(x, y):
     """Return `x - y`, and 0 where both are the same infinity."""
     return np.where(x == y, 0.0, x - y)
-
-
-def over_norm(x, norm):
-    """Return `x / norm`, and 0 where the norm is 0: the slope is the constant 0 there."""
-    return x * (norm != 0) / (norm + (norm == 0))
 
 
 def sinc_slope(t, out):

@@ -12,6 +12,7 @@ from rules_base.numpy.reductions import reduced
 from rules_base.shared.axes import zeros_kept
 from rules_base.shared.batches import flat
 from rules_base.shared.matrices import ArrayLike, as_array, columns
+from rules_base.shared.norms import over_norm
 from rulescore import Array, RuleSet, project
 from rulescore.batching import behind
 
@@ -166,11 +167,6 @@ def vector_norm_cotangent(dy, y, x, ord, axes):
     safe = y + (y == 0)  # where `y` is 0 so is `x`
     ratio = np.where(x == 0, 1, np.abs(x)) / safe
     return dy * np.where((x == 0) | (y == 0), 0, ratio ** (ord - 1)) * np.sign(x)
-
-
-def over_norm(dy, y):
-    """Return `dy / y`, and 0 where the norm `y` is 0: the slope is the constant 0 there."""
-    return dy * (y != 0) / (y + (y == 0))
 
 
 def order_cotangent(dy, x, y, ord, axis, keepdims):
