@@ -356,8 +356,16 @@ def gpu(session):
 
 
 @nox.session
+def figures(session):
+    """Hold what recorded code and first gradients cost to their limits, with all plugins."""
+    session.install("-r", LIBRARIES, *(f"./{name}" for name in DISTRIBUTIONS))
+    session.run("python", "-m", "benchmarks.tape_cost")
+    session.run("python", "-m", "benchmarks.first_calls")
+
+
+@nox.session
 def library_first_calls(session):
-    """Time the first gradients of functions and models of other people's libraries."""
+    """Time first gradients of functions and models of other people's libraries: a second each."""
     session.install("-r", LIBRARIES, *(f"./{name}" for name in DISTRIBUTIONS))
     session.run("python", "-m", "benchmarks.library_first_calls", *session.posargs)
 

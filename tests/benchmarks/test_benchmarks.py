@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import before_and_after, engines, process, runner, table
+from benchmarks import before_and_after, engines, first_calls, process, runner, table, tape_cost
 from benchmarks.agreement import DisagreementError, check
 from benchmarks.engines import Engine, NotAvailableError
 from benchmarks.engines.plain import BY_HAND
+from benchmarks.limits import Limits
 from benchmarks.runner import Timings, measure
 from benchmarks.workload import Workload
 from benchmarks.workloads import WORKLOADS, networks
+from zygote_lite import testing
 
 ROOT = Path(__file__).parents[2]
 by_workload = pytest.mark.parametrize("workload", WORKLOADS, ids=lambda w: w.name)
@@ -345,3 +347,37 @@ def test_questions_beside_a_model_are_measured(name, monkeypatch):
     monkeypatch.setattr(before_and_after, "OBJECTS", 100)
     (seconds,) = before_and_after._question(name)
     assert seconds >= 0.0
+
+
+def test_a_figure_over_its_limit_ends_the_program():
+    limits = Limits()
+    limits.hold("first", 1.0, 1.0)
+    limits.end()
+    limits.hold("second", 2.5, 2.0)
+    limits.hold("third", float("nan"), 2.0)
+    with pytest.raises(SystemExit) as left:
+        limits.end()
+    assert left.value.code == (
+        "over the limit:\nsecond: 2.5, and the limit is 2\nthird: nan, and the limit is 2"
+    )
+
+
+def test_first_calls_over_their_limit_are_told(monkeypatch, capsys):
+    rows = [[1.0, 4.0, 0.9, 0.1, 0.0, 0.0], [1.0, 4.0, 1.4, 0.1, 0.0, 0.0]] * 2
+    monkeypatch.setattr(first_calls, "measured", lambda *given: rows)
+    limits = Limits()
+    first_calls.show("all plugins", 2, {}, limits)
+    assert limits.over == [
+        "all plugins: one line: first gradient, imports of numpy: 1.15, and the limit is 1"
+    ]
+    assert "one line: first gradient" in capsys.readouterr().out
+
+
+def test_operations_over_their_limit_are_told(monkeypatch, capsys):
+    monkeypatch.setattr(tape_cost, "COUNT", 70)
+    monkeypatch.setitem(tape_cost.MOST_MICROSECONDS, "tried", 0.0)
+    limits = Limits()
+    with testing.recorded_only():
+        tape_cost.show_loops(limits)
+    assert any(line.startswith("tried, us an operation") for line in limits.over)
+    assert capsys.readouterr().out.count("\n") == 5

@@ -14,7 +14,7 @@ import pytest
 from tests.zygote_lite.checks.comparing import assert_same
 from tests.zygote_lite.checks.finite_differences import assert_slopes
 from tests.zygote_lite.constructs.table import CASES, GROUPS, is_decompiled
-from zygote_lite import gradient
+from zygote_lite import DifferentiationError, gradient
 from zygote_lite import testing as zygote_testing
 from zygote_lite._ir import compile as _compile
 from zygote_lite._ir import source as _source
@@ -25,6 +25,7 @@ from zygote_lite.errors import NoSourceError
 
 FILES = {module.__file__ for module in GROUPS.values()}
 WORKING = [n for n, case in CASES.items() if case.message is None]
+REFUSED = [n for n, case in CASES.items() if case.message is not None]
 
 
 @pytest.fixture
@@ -58,6 +59,14 @@ def test_cases_of_constructs_work_without_their_text(name, hidden):
     assert_same(given, after)
     assert_slopes(found, case.function, xs, 2e-7)
     zygote_testing.forget(case.function)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_cases_that_are_refused_are_refused_without_their_text(name, hidden):
+    case = CASES[name]
+    for _ in range(2):
+        with pytest.raises(DifferentiationError, match=case.message):
+            gradient(case.function, *copy.deepcopy(case.inputs[0]))
 
 
 def function(text):
