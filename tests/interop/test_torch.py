@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 import pickle
 
 import numpy as np
@@ -367,6 +368,51 @@ def test_a_captured_array_that_is_overwritten_before_backward_is_refused(f, caps
             y.backward()
         scale[1] = 2.0
         assert torch.autograd.grad(y, x)[0].tolist() == [2.0] * 3
+
+
+class Level:
+    of_class = np.ones(3)
+
+    def __init__(self):
+        self.own = np.ones(3)
+
+    def by_method(self, x):
+        return x * self.own
+
+    def __call__(self, x):
+        return x * self.own
+
+
+class Raised(Level):
+    def by_class(self, x):
+        return x * self.of_class
+
+
+def held_in():
+    """Return functions, and the array that each holds without capturing it."""
+    level, array = Level(), np.ones(3)
+    return {
+        "method": (level.by_method, level.own),
+        "object": (level, level.own),
+        "class": (Raised().by_class, Level.of_class),
+        "partial": (functools.partial(lambda a, x: x * a, array), array),
+        "operator": (array.__mul__, array),
+    }
+
+
+@pytest.mark.parametrize("export", [interop.to_torch, lambda f: to_torch(f, ad=pullback)])
+@pytest.mark.parametrize("holder", held_in())
+def test_an_array_that_a_function_holds_is_refused_likewise(holder, export):
+    """It was the gradient by the new contents, without a word."""
+    f, array = held_in()[holder]
+    exported, x = export(f), tensor(np.ones(3))
+    for _ in range(4):
+        array[:] = 2.0
+        y = exported(x).sum()
+        assert torch.autograd.grad(y, x, retain_graph=True)[0].tolist() == [2.0] * 3
+        array[1] = 5.0
+        with pytest.raises(TypeError, match="has been overwritten since it was called"):
+            y.backward()
 
 
 @pytest.mark.parametrize("export", [interop.to_torch, lambda f: to_torch(f, ad=pullback)])

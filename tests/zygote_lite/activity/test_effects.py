@@ -188,3 +188,48 @@ def test_effects_of_what_a_function_imports_itself_are_found():
     assert "random" in effect_of(drawn)[0]
     assert "time" in effect_of(timed)[0]
     assert effect_of(quiet)[0] is None
+
+
+def test_modules_that_a_closure_or_an_object_holds_are_looked_into():
+    """What is run again had the gradient of another draw."""
+
+    def drawn_by(held):
+        return lambda x: x * held.uniform(1.0, 2.0)
+
+    class Drawing:
+        def __init__(self, held):
+            self.held = held
+
+        def by(self, x):
+            return x * self.held.uniform(1.0, 2.0)
+
+    for f in (drawn_by(random), drawn_by(np.random), Drawing(random).by, Drawing(np.random).by):
+        assert "uniform" in effect_of(f)[0]
+        with pytest.raises(DifferentiationError, match="uniform"):
+            grad(lambda x, f=f: checkpoint(f)(x * x))(2.0)
+    quiet = Drawing(np)
+    assert effect_of(lambda x: quiet.held.sin(x))[0] is None
+
+
+def test_variables_that_a_call_reads_are_those_of_what_it_holds_too():
+    class Base:
+        level = np.ones(2)
+
+    class Held(Base):
+        def __init__(self):
+            self.own = np.ones(2)
+
+        def by(self, x):
+            return x * self.own * self.level
+
+    held, array = Held(), np.ones(2)
+    bound = functools.partial(np.multiply, array)
+    for f, read in (
+        (held.by, (held, Base.level)),
+        (bound, (array,)),
+        (functools.partial(np.add, x2=array), (array,)),
+        (array.__mul__, (array,)),
+        (lambda x: x * Held.level, (Base.level,)),
+    ):
+        found = effect_of(f)[1]
+        assert all(any(x is y for y in found) for x in read)

@@ -66,6 +66,7 @@ def effect_of(*values: Any, all_read: bool = False) -> tuple[str | None, list[An
                 break
             looked_at = len(of_libraries), len(named)
             stack = _used_of(of_libraries, named)
+            read += filter(_is_writable, stack)
             continue
         x = stack.pop()
         if all_read and isinstance(x, PLAIN_VALUES):
@@ -85,30 +86,40 @@ def effect_of(*values: Any, all_read: bool = False) -> tuple[str | None, list[An
                 return f"{x.__qualname__} {deed}", read
             named |= names
             around = [*held_beside(x), *_named_by(x, names)]
-            stack += around
-            read += [y for y in around if kind_of(y) >= TUPLE or isinstance(y, BUFFERS)]
-        elif isinstance(x, types.BuiltinMethodType):
+            stack += [y for y in around if not isinstance(y, types.ModuleType)]
+            read += filter(_is_writable, around)
+        elif isinstance(x, types.BuiltinMethodType | types.MethodWrapperType):
             if not isinstance(x.__self__, types.ModuleType):  # as `found.append` has `found`
                 stack.append(x.__self__)
                 read.append(x.__self__)
         elif isinstance(x, types.CellType):
             stack += [value for _, value in entries_of(x)]
         elif isinstance(x, types.MethodType | functools.partial):
-            stack += [getattr(x, "__func__", None), getattr(x, "__self__", None)]
-            stack += [getattr(x, "func", None), *getattr(x, "args", ())]
-            stack += getattr(x, "keywords", {}).values()
+            held = [getattr(x, "__func__", None), getattr(x, "__self__", None)]
+            held += [getattr(x, "func", None), *getattr(x, "args", ())]
+            held += getattr(x, "keywords", {}).values()
+            stack += held
+            read += filter(_is_writable, held)
         elif isinstance(x, type):
             if _is_installed_class(x):
                 of_libraries.append(x)
             elif is_users_class(x):
                 stack += methods_of(x)
-                read.append(x)
-        elif kind_of(x) == OBJECT and _is_installed_class(type(x)):
+                bases = [base for base in x.__mro__ if is_users_class(base)]
+                read += [x, *[y for base in bases for y in vars(base).values() if _is_writable(y)]]
+        elif isinstance(x, types.ModuleType) or (
+            kind_of(x) == OBJECT and _is_installed_class(type(x))
+        ):
             of_libraries.append(x)
         elif kind_of(x) >= TUPLE:
             stack += [value for _, value in entries_of(x)]
             stack += [type(x)] if kind_of(x) == OBJECT else []
     return effect, read
+
+
+def _is_writable(x: Any) -> bool:
+    """Return whether a value is a container, an object or a buffer, which may be written into."""
+    return kind_of(x) >= TUPLE or isinstance(x, BUFFERS)
 
 
 def _is_installed_class(cls: type) -> bool:
@@ -118,13 +129,16 @@ def _is_installed_class(cls: type) -> bool:
 
 
 def _used_of(values: list[Any], named: set[str]) -> list[Any]:
-    """Return the functions and fields of classes and objects of libraries that code uses by name.
+    """Return what code uses by name of modules, and of classes and objects of libraries.
 
     A library has methods that print or draw random numbers beside those that are called. A class
     with a rule is what its author says.
     """
     found = list[Any]()
     for x in values:
+        if isinstance(x, types.ModuleType):  # that is held, and not named as a global variable
+            found += [vars(x)[name] for name in named & vars(x).keys()]
+            continue
         cls = x if isinstance(x, type) else type(x)
         if rules_of(cls):
             continue

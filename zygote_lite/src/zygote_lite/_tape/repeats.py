@@ -78,7 +78,7 @@ def _watched(f: Any, refused: Refused, structure: Any) -> Iterator[None]:
 
 
 def writes_around(f: Any) -> Callable[[], bool] | None:
-    """Return what tells whether an array that a function captures or names has been written.
+    """Return what tells whether an array that a function holds or names has been written.
 
     It compares checksums with those of now. The variables are looked up at each call of this
     function: they may have been rebound. It is `None` where there are no arrays.
@@ -93,13 +93,13 @@ def stamp_around(f: Any) -> int | None:
     It is `None` if there are none.
     """
     _, read = effect_of(f, all_read=True)
-    held: list[Any] = [held for _, held in _arrays_among(read)]
+    held: list[Any] = [held for _, held in _arrays_among([f, *read])]
     held += [x if isinstance(x, str) else repr(x) for x in read if isinstance(x, PLAIN_VALUES)]
     return hash(tuple(held)) & 0xFFFFFFFF if held else None
 
 
 def _arrays_around(f: Any) -> list[tuple[np.ndarray, int]]:
-    return _arrays_among(effect_of(f, all_read=True)[1])
+    return _arrays_among([f, *effect_of(f, all_read=True)[1]])
 
 
 def _arrays_among(read: list[Any]) -> list[tuple[np.ndarray, int]]:
