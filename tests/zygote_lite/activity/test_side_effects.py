@@ -567,3 +567,53 @@ def test_a_function_that_numpy_calls_reads_what_is_differentiated():
         return float(scaled(2.0))
 
     assert gradient_or_refusal(f) is None
+
+
+class Compared:
+    """An object whose comparison and hash change a list that the module holds."""
+
+    def __init__(self, w):
+        self.w = w
+
+    def __eq__(self, other):
+        doubled()
+        return self.w == other.w
+
+    def __hash__(self):
+        doubled()
+        return 1
+
+
+def put_into_a_list(part):
+    parts = [None]
+    parts[0] = part
+    return parts[0]
+
+
+def put_into_a_dict(part):
+    entries = {}
+    entries["part"] = part
+    entries.update(entries, more=part)
+    return entries["part"]
+
+
+STORED = {
+    "dict by names": lambda part: dict(part=part)["part"],
+    "dict display": lambda part: {**{"part": part}, "more": part}["part"],
+    "item of a dict": put_into_a_dict,
+    "item of a list": put_into_a_list,
+    "get": lambda part: {}.get("part", part),
+    "setdefault": lambda part: {}.setdefault("part", part),
+    "pop": lambda part: {}.pop("part", part),
+    "call by names": lambda part: (lambda part: part)(**{"part": part}),
+}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_what_is_stored_is_not_compared(name):
+    def f(part, x):
+        HELD[0] = x
+        return STORED[name](part).w * x * HELD[0]
+
+    dpart, dx = gradient(f, Compared(2.0), 3.0)
+    assert (dpart.w, dx) == (9.0, 12.0)

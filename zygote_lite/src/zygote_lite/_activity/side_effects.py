@@ -34,6 +34,7 @@ from zygote_lite._cotangents.kinds import (
     slot_names,
 )
 from zygote_lite._ir.bytecode import codes_in
+from zygote_lite._ir.intrinsics import build_dict, join_dict
 from zygote_lite._ir.places import is_library
 from zygote_lite._ir.traits import (
     BY_ID,
@@ -58,6 +59,7 @@ SEEKING_IN_ORDER = {id(f) for f in (
     operator.contains, operator.indexOf, list.index, list.remove, list.__contains__, tuple.index,
     tuple.__contains__,
 )}  # fmt: skip
+_FILLING_DICTS = {id(f) for f in (dict, dict.update, build_dict, join_dict)}
 _SEARCHED_WHOLE = 8
 _ALSO_OF_SETS = {id(f) for f in (
     operator.or_, operator.and_, operator.xor, operator.sub, operator.ior, operator.iand,
@@ -83,6 +85,8 @@ def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
         return []
     if id(f) in _INDEXED:
         return _hooks_of_index(names, *xs)
+    if id(f) in _FILLING_DICTS:
+        xs = _without_values(f, xs)
     if _are_plain(xs) if deep else _plain_or_containers.issuperset(map(type, xs)):
         return []
     if id(f) in SEEKING_IN_ORDER:
@@ -90,8 +94,15 @@ def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
     if id(f) in _KEYED:
         x, *keys = xs
         if isinstance(x, dict | set | frozenset):  # what else it holds is not looked at
-            return _hooks_of((x,), False, names) + _hooks_of_keys(x, keys, names)
+            return _hooks_of((x,), False, names) + _hooks_of_keys(x, keys[:1], names)
     return _hooks_of(xs, deep, names)
+
+
+def _without_values(f: Any, xs: Iterable[Any]) -> list[Any]:
+    """Return the operands of a function that makes or fills a dict, without values of dicts."""
+    if f is build_dict:
+        return [*xs][::2]
+    return [[*x] if type(x) is dict else x for x in xs]
 
 
 def as_far_as_found(xs: Iterable[Any]) -> tuple[Any, ...]:
@@ -113,14 +124,18 @@ def _hooks_of_keys(x: Any, keys: Iterable[Any], names: frozenset[str]) -> list[H
 
 
 def _hooks_of_index(names: frozenset[str], x: Any, index: Any, *value: Any) -> list[Hook]:
-    """Return the hooks of a subscript: of what the index holds, and of what is spread there."""
+    """Return the hooks of a subscript: of what the index holds, and of what is spread there.
+
+    A value that a list or a dict is given is stored as it is.
+    """
     parts = [*index] if type(index) is tuple else [index]
     for part in parts:
         if type(part) is slice:
             parts += [part.start, part.stop, part.step]
     found: list[Hook] = []
+    asked = (x, *parts) if isinstance(x, dict | list) else (x, *parts, *value)
     if not _plain_or_containers.issuperset(map(type, (x, *parts, *value))):
-        found = _hooks_of((x, *parts, *value), False, names)
+        found = _hooks_of(asked, False, names)
         if found and isinstance(x, dict):
             found += _hooks_of_keys(x, (index,), names)
         if value and (isinstance(x, np.ndarray) or (isinstance(x, list) and type(index) is slice)):

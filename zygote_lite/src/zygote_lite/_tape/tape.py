@@ -109,7 +109,7 @@ class Tape(Iteration):
         state.resolved += 1
         if state.has_texts:
             nodes = with_texts(nodes, (*xs, *kws.values()), self.text_node())
-        hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)
+        hooks = hooks_called(f, xs if not kws or f is dict else (*xs, *kws.values()))
         active = is_active(nodes, f, xs, kws) or id(f) in EVEN_IF_INACTIVE
         if not active and not (hooks and reaches_active(*hooks)):
             meant = resolved_anyway(f, xs, kws)
@@ -121,7 +121,7 @@ class Tape(Iteration):
             nodes = self.numbered(nodes, xs)
         if dict in map(type, xs) and any(map(is_fields_view, xs)):
             raise refused_fields("an object")
-        if hooks and isinstance(xs[0], np.ndarray) and reaches_active_at_all(*hooks):
+        if hooks and xs and isinstance(xs[0], np.ndarray) and reaches_active_at_all(*hooks):
             raise hook_refusal(f, hooks)
         if f is operator.getitem and not kws and is_part(*xs):
             return self.read(nodes, *xs)
