@@ -4,7 +4,8 @@ To find out whether a call can reach something active, the names in its function
 the names in the functions and classes that these stand for, and so on. The names are read from the
 code once; what they stand for may change at any time, so it is looked up each time.
 
-The variables of some libraries hold no values of the user: those of Python, NumPy and pandas.
+The variables of some libraries hold no values of the user: those of Python, NumPy,
+pandas, PyTorch and JAX.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import contextvars
 import functools
 import gc
 import os
+import re
 import sys
 import types
 import weakref
@@ -23,7 +25,7 @@ import numpy as np
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.bytecode import codes_in, variables_named
-from zygote_lite._ir.places import is_installed, is_library
+from zygote_lite._ir.places import is_library
 from zygote_lite.caches import cached, cached_by_kind
 
 
@@ -73,7 +75,7 @@ def named_by_class(cls: type) -> list[Any]:
         return []
     found: list[Any] = []
     for base in cls.__mro__:
-        if is_users_class(base) and base.__module__.partition(".")[0] != _PANDAS:
+        if is_users_class(base) and base.__module__.partition(".")[0] not in _CLOSED:
             for name, value in vars(base).items():
                 wrapped = functions_in(value)
                 if wrapped is not None:
@@ -105,10 +107,11 @@ def _is_library_module(module: types.ModuleType) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _is_library_file(path: str) -> bool:
     path = os.path.abspath(path)
-    return is_library(path) or (is_installed(path) and _PANDAS in path.split(os.sep))
+    return is_library(path) or _IN_CLOSED.search(path) is not None
 
 
-_PANDAS = "pandas"
+_CLOSED = ("pandas", "torch", "jax")
+_IN_CLOSED = re.compile(rf"(site|dist)-packages[/\\]({'|'.join(_CLOSED)})[/\\]")
 
 
 def functions_in(x: Any) -> list[types.FunctionType] | None:
