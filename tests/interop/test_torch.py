@@ -3,11 +3,13 @@
 import contextlib
 import copy
 import functools
+import importlib
 import pickle
 
 import numpy as np
 import pytest
 import scipy.special
+import scipy.stats
 
 from rulescore import RuleError, rrule
 from rulescore._naming import name_of
@@ -559,6 +561,57 @@ def test_a_whole_module():
     torch.testing.assert_close(dx, torch.autograd.grad(torch.special.erf(x).sum(), x)[0])
     assert len(dir(special)) > 200
     assert to_torch(np).linalg.inv(torch.eye(2)).tolist() == torch.eye(2).tolist()
+
+
+def test_distributions_of_a_module():
+    normal = interop.to_torch(scipy.stats).norm
+    x, scale = tensor(np.array([0.3, -1.4])), tensor(np.array([0.5, 2.0]))
+    assert torch.autograd.gradcheck(lambda x, scale: normal.logcdf(x, scale=scale), (x, scale))
+    own = torch.distributions.Normal(0.0, scale).log_prob(x)
+    for one in (x, scale):
+        torch.testing.assert_close(
+            *(torch.autograd.grad(y.sum(), one, retain_graph=True)[0]
+              for y in (normal.logpdf(x, 0.0, scale), own))
+        )  # fmt: skip
+    assert {"logpdf", "cdf"} <= {*dir(normal)}
+    assert "norm" in dir(interop.to_torch(scipy.stats))
+    with pytest.raises(AttributeError, match=r"norm\.logpdf is not exported: .*interop"):
+        to_torch(scipy.stats).norm.logpdf(x)
+
+
+def test_what_is_traced_is_refused():
+    """The graph had the value of the call as a constant, and so no gradient."""
+    make_fx = importlib.import_module("torch.fx.experimental.proxy_tensor").make_fx
+
+    class Layer(torch.nn.Module):
+        def forward(self, x):
+            return exported(x) * 2.0
+
+    x = tensor(np.array([0.3, 0.4]))
+    for exported in (to_torch(np.exp), interop.to_torch(lambda x: np.exp(x))):
+        for trace in (
+            lambda: make_fx(Layer())(x.detach()),
+            lambda: torch.export.export(Layer(), (x,), strict=False),
+            lambda: torch.jit.trace(Layer(), (x,)),
+        ):
+            with pytest.raises(TypeError, match="hold its value as a constant"):
+                trace()
+        with torch.utils.flop_counter.FlopCounterMode(display=False):  # which keeps no graph
+            assert torch.equal(exported(x), torch.exp(x))
+
+
+def test_a_tangent_of_a_derivative_by_a_rule_and_an_ad_gets_what_helps():
+    """It said to give `ad=`, which was given."""
+    x, exponential = torch.rand(2), to_torch(np.exp, ad=pullback)
+    for transform in (
+        torch.func.hessian,
+        lambda f: torch.func.jacrev(torch.func.jacfwd(f)),
+        lambda f: torch.func.jacfwd(torch.func.jacfwd(f)),
+    ):
+        with pytest.raises(RuleError, match=r"of numpy\.exp.*use reverse mode twice"):
+            transform(lambda x: exponential(x).sum())(x)
+    twice = torch.func.jacrev(torch.func.jacrev(lambda x: exponential(x).sum()))(x)
+    torch.testing.assert_close(twice, torch.diag(torch.exp(x)))
 
 
 def test_exported_functions_are_pickled():

@@ -74,7 +74,7 @@ class Engine(Differentiator):
 
     def knows(self, f: Any) -> bool:
         """Return whether a function can be exported: it has a rule, or Python code."""
-        return super().knows(f) or isinstance(f, types.FunctionType)
+        return super().knows(f) or isinstance(f, types.FunctionType | types.MethodType)
 
     def repeatable(self, f: Any, why: str) -> Watch:
         """Return what watches calls of a function that may be repeated, or left out."""

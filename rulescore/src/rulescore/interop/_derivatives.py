@@ -7,7 +7,7 @@ import numpy as np
 
 from rulescore._errors import Fault
 from rulescore.interop._calls import Call, Repeated, changed, cotangent_of
-from rulescore.interop._differentiator import Pull, Watch
+from rulescore.interop._differentiator import Pull, Watch, no_tangent_twice
 from rulescore.interop._trees import LEAF, places_in, rebuild
 
 
@@ -123,6 +123,8 @@ class Derivative(Call):
         """Return it as a call of one function. Raises where nobody differentiates that."""
         watch = self.watch
         call = self.plain()
+        if call is None and self.differentiator.ad is not None:
+            raise Fault.EXPORT(no_tangent_twice(self.name))
         if call is None:
             raise Fault.EXPORT(
                 f"{self.name} is exported by its rule, which is differentiated once: give `ad=`, "

@@ -75,8 +75,11 @@ class Differentiator:
         """Return `f(*xs, **options)` and its tangent in the direction of those of the arguments."""
         found = frule((None, *dxs), f, *xs, **options)
         if found is None:
+            of_derivative = getattr(f, "derivative_of", None)
             raise Fault.EXPORT(
-                f"{name_of(f)} has no forward rule for these types of arguments: "
+                no_tangent_twice(of_derivative)
+                if of_derivative
+                else f"{name_of(f)} has no forward rule for these types of arguments: "
                 "declare one, or export it by `zygote_lite.interop`"
             )
         return found
@@ -107,6 +110,7 @@ class Differentiator:
                 [None if at is None else entry_at(found[1 + at[0]], at[1]) for at in places]
             )
 
+        pulled.__dict__["derivative_of"] = name_of(f)
         return pulled
 
     def pushed(
@@ -240,6 +244,15 @@ def effectful(f: Any, effect: str, why: str) -> str:
     return (
         f"{name_of(f)} has effects: {effect}. {why}: do that outside of it, and pass what it gives "
         "as an argument"
+    )
+
+
+def no_tangent_twice(name: str) -> str:
+    """Return the words for a tangent beside another derivative, which rules do not give."""
+    return (
+        f"a rule and `ad=` give no tangent of a derivative of {name}, and no derivative of its "
+        "tangent: use reverse mode twice, as `torch.func.jacrev` or `jax.jacrev`, or export it by "
+        "`zygote_lite.interop`"
     )
 
 

@@ -22,6 +22,8 @@ from rulescore.interop._functions import ExportedFunction
 from rulescore.interop._trees import LEAF, flatten, rebuild, same
 
 _is_transformed: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+_trace: Any = getattr(torch._C, "_get_tracing_state", lambda: None)
+_count_of_modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
 
 
 class TorchFunction(ExportedFunction):
@@ -61,7 +63,29 @@ class TorchFunction(ExportedFunction):
 
 def called(f: TorchFunction, xs: Any, options: Any) -> Any:
     """Call a function of tensors: what `torch.compile` does not look into."""
+    if torch.compiler.is_compiling():  # all the same, where a program is exported
+        raise traced(name_of(f.f))
     return f(*xs, **options)
+
+
+def traced(name: str) -> Exception:
+    """Return the error for a call whose value would be a constant of a graph."""
+    return Fault.HOST_CALL.of(
+        TypeError,
+        f"{name} is not run by PyTorch, so a graph of `torch.jit.trace`, `torch.export` or "
+        "`make_fx` would hold its value as a constant: call it outside of what is traced, or use "
+        "`torch.compile`, which leaves the call as it is",
+    )
+
+
+def refuse_tracing(name: str) -> None:
+    """Raise `TypeError` where tensors are traced."""
+    if _trace() is None:
+        from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
+        if get_proxy_mode() is None:  # of other modes, such as one that counts operations
+            return
+    raise traced(name)
 
 
 def _is_tensor(x: Any) -> bool:
@@ -236,6 +260,8 @@ def needed_of(tensors: Sequence[Tensor]) -> list[bool] | None:
 
 def applied(call: Call, copy: bool, tensors: Sequence[Tensor]) -> Any:
     """Return the value of a call on tensors."""
+    if _trace() is not None or _count_of_modes():
+        refuse_tracing(call.name)
     task = Task(call, copy, needed_of(tensors))
     found: Any
     if _is_transformed() or getattr(forward_ad, "_current_level", 0) >= 0:
