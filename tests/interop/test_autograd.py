@@ -136,3 +136,18 @@ def test_complex_numbers_and_precision():
     assert autograd.grad(lambda x: anp.sum(to_autograd(np.sin)(x)))(x).dtype == np.float32
     (only,) = autograd.grad(lambda xs: to_autograd(np.multiply)(xs[0], 2.0))((3.0,))
     assert only == 2.0
+
+
+def test_integers_of_a_value_are_indices():
+    """As those of autograd's own functions; a box of them was no index."""
+    order = interop.to_autograd(lambda x: np.argsort(x))
+    both = interop.to_autograd(lambda x: (np.sort(x), np.argsort(x)))
+    x, weights = np.array([0.3, 0.1, 0.2]), np.arange(3.0)
+
+    def by_both(x):
+        y, i = both(x)
+        return anp.sum(y * x[i] * weights)
+
+    for f in (lambda x: anp.sum(x[order(x)] ** 2 * weights), by_both):
+        want = autograd.grad(lambda x: anp.sum(x[np.argsort(x._value)] ** 2 * weights))(x)
+        np.testing.assert_allclose(autograd.grad(f)(x), want)

@@ -5,10 +5,19 @@ import warnings
 import numpy as np
 import pytest
 
-from zygote_lite import DifferentiationError, gradient, hessian, jvp, pullback
+from zygote_lite import (
+    DifferentiationError,
+    NoRuleError,
+    checkpoint,
+    grad,
+    gradient,
+    hessian,
+    jvp,
+    pullback,
+)
 
 torch = pytest.importorskip("torch", reason="PyTorch is not here: `nox -s interop` installs it")
-pytest.importorskip("rules_torch", reason="the plugin is not installed")
+rules_torch = pytest.importorskip("rules_torch", reason="the plugin is not installed")
 functional, linalg = torch.nn.functional, torch.linalg
 X = torch.linspace(0.2, 1.7, 6, dtype=torch.float64).reshape(2, 3)
 NET = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).double()
@@ -174,3 +183,26 @@ def test_what_is_refused(f, told):
 def test_a_module_that_is_differentiated_is_refused():
     with pytest.raises(DifferentiationError, match=r"rules_torch\.numpy\(f\)"):
         gradient(lambda net, x: net(x).sum(), NET, X)
+
+
+def test_a_tensor_that_is_given_beside_arrays_is_refused():
+    """The gradient was `None`, without a word."""
+    called = rules_torch.numpy(torch.mul)
+    x = np.array([0.3, 0.4])
+    assert grad(lambda x: np.sum(called(x, torch.ones(2))))(x).tolist() == [1.0, 1.0]
+    for make in (torch.tensor, lambda x: torch.tensor(x) * 2.0):
+        for _ in range(3):
+            with pytest.raises(NoRuleError, match=r"mul is given a tensor.*`np\.asarray`"):
+                grad(lambda x, make=make: np.sum(called(make(x), x)))(x)
+
+
+def test_a_checkpoint_may_call_a_module_but_not_one_that_draws():
+    inner, x = rules_torch.numpy(torch.nn.Linear(2, 2).double()), np.array([0.3, 0.4])
+
+    def loss(run):
+        return lambda x: np.sum(run(lambda x: inner(np.sin(x)) ** 2)(x))
+
+    np.testing.assert_allclose(grad(loss(checkpoint))(x), grad(loss(lambda f: f))(x))
+    draws = rules_torch.numpy(torch.nn.Dropout(0.5))
+    with pytest.raises(DifferentiationError, match="run again in the reverse pass, and gave ano"):
+        grad(lambda x: np.sum(checkpoint(lambda x: draws(x) * x)(x)))(np.ones(100))

@@ -56,8 +56,18 @@ class Numpy(Foreign):
             raise RuntimeError(f"{self.name} writes its buffers: call `module.eval()`")
         value = values(self, [*leaves], structure, 1)
         operands = [Parameters(self.f) if is_module else None, *map(Argument, xs, given)]
-        why = foreign.reasons(self, "PyTorch", xs, pytree.tree_leaves, is_module)
-        return value, Backward(operands, leaves, value), why
+        of_self, *why = foreign.reasons(self, "PyTorch", xs, pytree.tree_leaves, is_module)
+        why = [self.refused(x) or words for x, words in zip(xs, why, strict=True)]
+        return value, Backward(operands, leaves, value), (of_self, *why)
+
+    def refused(self, x):
+        """Return why an argument with a tensor in it has no cotangent; `None` for any other."""
+        if not any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(x)):
+            return None
+        return (
+            f"{self.name} is given a tensor, and a gradient passes through arrays alone: give "
+            "`np.asarray` of it, or call the function itself on tensors"
+        )
 
     def __repr__(self):
         return f"rules_torch.numpy({self.f!r})"

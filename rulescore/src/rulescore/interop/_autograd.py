@@ -52,6 +52,8 @@ class AutogradFunction(ExportedFunction):
         values = [x._value for x in xs]
         run = Run(call, [x.dtype.kind in "fc" for x in values])
         ys = value_of(run, *values)
+        if run.structure is LEAF and ys.dtype.kind not in "fc":
+            return ys
         kind, places = type(xs[0]._node), range(1, len(xs) + 1)
         made = kind(ys, node, (run, *values), {}, places, [x._node for x in xs])
         boxed = new_box(ys, xs[0]._trace, made)
@@ -129,11 +131,17 @@ def applied(call: Call, leaves: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def rebuilt(structure: Any, ys: Any) -> Any:
-    """Return the value, of its structure and its leaves."""
+    """Return the value, of its structure and its leaves. Those of integers are not traced."""
     if structure is LEAF:
-        return ys
+        return traced(ys)
     count = count_of(structure)
-    return rebuild(structure, iter([ys] if count == 1 else [ys[i] for i in range(count)]))
+    leaves = [ys] if count == 1 else [ys[i] for i in range(count)]
+    return rebuild(structure, iter(map(traced, leaves)))
+
+
+def traced(y: Any) -> Any:
+    """Return a leaf of a value, as it is if it may have a gradient, else without its box."""
+    return y if kind_of(y) in "fc" else getval(y)
 
 
 def count_of(structure: Any) -> int:

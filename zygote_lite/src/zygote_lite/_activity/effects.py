@@ -29,7 +29,7 @@ from zygote_lite._activity.reachability import (
 )
 from zygote_lite._cotangents.kinds import OBJECT, TUPLE, VALUE, entries_of, kind_of
 from zygote_lite._ir.bytecode import codes_in
-from zygote_lite._ir.places import is_installed, is_library
+from zygote_lite._ir.places import are_ours, is_installed, is_library
 from zygote_lite.caches import cached
 
 _CALLED = {id(f) for f in (print, input, open, exec, eval, breakpoint, globals,
@@ -79,7 +79,8 @@ def effect_of(*values: Any, all_read: bool = False) -> tuple[str | None, list[An
             return effect, read
         if isinstance(x, types.FunctionType):
             path = x.__code__.co_filename
-            if is_library(path) or (is_installed(path) and rules_of(x)):
+            of_library = is_installed(path) or are_ours(path, x.__module__)
+            if is_library(path) or (of_library and rules_of(x)):
                 continue
             deed, names = _deeds_of(x.__code__)
             if deed is not None and not all_read:
