@@ -399,6 +399,35 @@ def test_stages_of_explicit_steps_together_have_the_derivatives_of_one_by_one(
     np.testing.assert_allclose(gradient(passed, C)[0], together, rtol=1e-11)
 
 
+@pytest.mark.parametrize("ask", [None, TIMES])
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853"])
+@pytest.mark.parametrize("size", [2, 9, 9j])
+def test_stages_that_are_known_have_the_derivatives_of_steps_that_are_done_again(
+    size, method, ask, monkeypatch
+):
+    count = int(abs(size))
+    turn = np.roll(np.eye(count), 1, 0) * (1 + 0.1 * size / count)
+    rate = lambda t, y, c: [math.cos(c * t) * row - c * row**2 for row in turn @ y]
+
+    def passed(c, y0):
+        return np.sum(abs(coarse(rate, (0.0, c), y0, method, ask, (c,)).y) ** 2)
+
+    y0 = np.linspace(0.2, 0.9, count) + 0 * size
+    by_known = gradient(passed, 1.2, y0)
+    monkeypatch.setattr(initial_values, "steps_of_stages", lambda *_: None)
+    for found, expected in zip(by_known, gradient(passed, 1.2, y0), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_stages_are_used_where_the_right_hand_side_gives_them_again():
+    at, values = np.array([[[0.0, 1.0], [1.0, 2.0]], [[0.0, 1.0], [1.0, 3.0]]])
+    rate = lambda t, y: (t * y, (t, float(y[0])))
+    values = values[:, :, None]
+    backs = explicit.one_by_one(rate, at, values, at[:, :, None] * values, 1, {1})
+    assert backs == [[(0.0, 0.0), (1.0, 1.0)], [(1.0, 1.0), (2.0, 3.0)]]
+    assert explicit.one_by_one(rate, at, values, 0.9 + values, 1, {1}) is None
+
+
 SPREAD = np.diag(np.ones(8), 1) + np.diag(np.ones(8), -1) - 2 * np.eye(9)
 
 

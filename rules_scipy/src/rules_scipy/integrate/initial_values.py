@@ -25,7 +25,7 @@ from rules_scipy.shared.steps.again import (
     noting_calls,
     steps_of,
 )
-from rules_scipy.shared.steps.explicit import steps_at_once
+from rules_scipy.shared.steps.explicit import steps_of_stages
 from rules_scipy.shared.steps.rates import as_vector, by_columns, rates_of, value_first
 from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
@@ -69,7 +69,7 @@ def _(ad, given):
         steps, tableau = None, Tableau(method)
         if is_first_derivative(given["fun"], span, first, args, t_eval):
             f = lambda t, x: read(given["fun"], t, x, *args)
-            steps = steps_at_once(f, rates, span[0], first, noted, tableau, asked)
+            steps = steps_of_stages(f, rates, span[0], first, noted, tableau, asked)
         if steps is None:
             steps = Steps(rates[0], span, first, noted[0], tableau, asked)
     elif y.success:

@@ -1,5 +1,7 @@
 """Steps that are as long as a method can do them, along a solution that is known."""
 
+import functools
+
 import numpy as np
 
 from rules_scipy.shared.steps.collocation import LONG, Along
@@ -42,7 +44,7 @@ def long_steps(f, rate, knots, first, at, rtol, atol, asked=None, columns=None):
         knots = np.repeat(knots, 2)
     cuts = np.unique([0, *np.searchsorted(sign * knots, cuts), len(knots) - 1])
     parts = np.concatenate([[0.0], LONG.c, () if few else BETWEEN])
-    tree = Tree(cuts)
+    tree = tree_of(tuple(cuts.tolist()))
     most = 2 if len(knots) * len(parts) * first.size > LARGE else len(knots)
     steps = Candidates(tree, most, knots, first, at, parts, (rtol, atol), rate_at(f, columns))
     chosen = longest(tree, most, steps.missed)
@@ -54,6 +56,12 @@ def long_steps(f, rate, knots, first, at, rtol, atol, asked=None, columns=None):
     exact = max(1e-2 * float(np.min(np.minimum(rtol, SURE))), 1e-12)
     chosen, passed = np.append(knots[0], times[:, LAST]), np.vstack([first, values[:, LAST]])
     return Along(LONG, chosen, passed, slopes, stages, exact)
+
+
+@functools.lru_cache(256)  # solutions by parameters that are nearly the same have as many steps
+def tree_of(cuts):
+    """Return the ranges between some cuts, with their halves."""
+    return Tree(np.array(cuts))
 
 
 class Tree:

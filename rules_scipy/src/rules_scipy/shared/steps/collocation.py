@@ -154,6 +154,8 @@ class Along:
     def solved(self, steps, sides):
         """Return the cotangents of the stages of some steps, for several right-hand sides."""
         A, (count, stages, size, _) = self.scheme.A, sides.shape
+        if not np.any(np.triu(A)):
+            return self.one_after_another(steps, sides)
         found, most = np.empty_like(sides), BLOCK // (stages * size + 1) ** 2 + 1
         for begin in range(0, count, most):
             part = slice(begin, begin + most)
@@ -163,6 +165,15 @@ class Along:
             system = system.reshape(len(some), stages * size, stages * size) + np.eye(stages * size)
             flat = sides[part].reshape(len(some), stages * size, sides.shape[-1])
             found[part] = np.linalg.solve(system, flat).reshape(sides[part].shape)
+        return found
+
+    def one_after_another(self, steps, sides):
+        """Return the same for an explicit method: no stage depends on a later one."""
+        A, h, slopes = self.scheme.A, self.h[steps, None, None], self.slopes[steps]
+        found, moved = sides.copy(), np.empty_like(sides)
+        for k in reversed(range(len(A))):
+            found[:, k] += h * np.tensordot(A[k + 1 :, k], moved[:, k + 1 :], (0, 1))
+            moved[:, k] = np.matmul(slopes[:, k], found[:, k])
         return found
 
     def within(self, times, rows):

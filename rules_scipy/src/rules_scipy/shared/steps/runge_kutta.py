@@ -153,6 +153,21 @@ class Steps:
         return (reverse.dtime + dt - dend, dend), dy, reverse.dtimes, reverse.others.total()
 
 
+class Done(Steps):
+    """Steps that need not be done again: what their stages are is known.
+
+    Arguments:
+        knots: the ends of the steps.
+        tableau: the coefficients.
+        K: the right-hand side at the stages of all steps.
+        backs: the pullbacks at the stages of each step, as far as they are needed.
+    """
+
+    def __init__(self, knots, tableau, K, backs):
+        self.knots, self.tableau = knots, tableau
+        self.steps = [*zip(knots[:-1], np.diff(knots), K, backs, strict=True)]
+
+
 class Reverse:
     """Pull cotangents back step by step, and gather those of all others.
 

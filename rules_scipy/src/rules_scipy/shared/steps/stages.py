@@ -41,7 +41,7 @@ class OneByOne:
     """Pull back through a right-hand side at each stage alone.
 
     Arguments:
-        backs: the pullbacks.
+        backs: the pullbacks, some of them at several stages; `None` where nothing depends on one.
         size: how many equations there are.
     """
 
@@ -54,14 +54,18 @@ class OneByOne:
 
         These are cotangents of the time, of the value, and of all others, unless these are many.
         """
-        units, found, keeps = np.eye(self.size), [], True
+        units, found, keeps = np.eye(self.size), [], None
+        known = {id(None): [(None, None, None)] * self.size}
         for back in self.backs:
-            for unit in units:
-                df, dt, dx, *dargs = back(unit)
-                if not found:
-                    count = len(self.backs) * self.size
-                    keeps = count * size_of((df, *dargs)) < BLOCK
-                found.append((dt, dx, (df, *dargs) if keeps else None))
+            if id(back) not in known:
+                known[id(back)] = of_units = []
+                for unit in units:
+                    df, dt, dx, *dargs = back(unit)
+                    if keeps is None:
+                        count = len(self.backs) * self.size
+                        keeps = count * size_of((df, *dargs)) < BLOCK
+                    of_units.append((dt, dx, (df, *dargs) if keeps else None))
+            found += known[id(back)]
         return found
 
     @functools.cached_property
@@ -80,15 +84,16 @@ class OneByOne:
     def others(self, d):
         """Return the sum of the cotangents of all others, for those of the stages, in rows."""
         others = [d[2] for d in self.found]
-        if others and others[0] is not None:
+        if any(other is not None for other in others):
             try:
                 return weighted(others, np.ravel(d))
             except TypeError:
                 pass
         total = Sum()
         for back, row in zip(self.backs, d, strict=True):
-            df, _, _, *dargs = back(row)
-            total.add((df, *dargs))
+            if back is not None:
+                df, _, _, *dargs = back(row)
+                total.add((df, *dargs))
         return total.total()
 
 
