@@ -67,11 +67,11 @@ def sum_of_gradients(
     there are no batches.
     """
     run = _Sum(loss, client, processes, workers, in_flight, of_rows=False, mean=False)
+    return functools.partial(_over_batches, run)
 
-    def summed(params: Any, batches: Any, *, seed: Any = None) -> tuple[Any, Any]:
-        return run(params, (batches,), seed)
 
-    return summed
+def _over_batches(run: "_Sum", params: Any, batches: Any, *, seed: Any = None) -> tuple[Any, Any]:
+    return run(params, (batches,), seed)
 
 
 @entry
@@ -99,13 +99,13 @@ def value_and_grad(
     if reduce not in ("sum", "mean"):
         raise Fault.OPTION_VALUE(f"`reduce` is {reduce!r}: give 'sum' or 'mean'")
     run = _Sum(loss, client, processes, workers, in_flight, of_rows=True, mean=reduce == "mean")
+    return functools.partial(_over_data, run)
 
-    def value_and_gradient(params: Any, *data: Any, seed: Any = None) -> tuple[Any, Any]:
-        if not data:
-            raise Fault.BATCH("there are no data: give them behind the parameters", TypeError)
-        return run(params, data, seed)
 
-    return value_and_gradient
+def _over_data(run: "_Sum", params: Any, *data: Any, seed: Any = None) -> tuple[Any, Any]:
+    if not data:
+        raise Fault.BATCH("there are no data: give them behind the parameters", TypeError)
+    return run(params, data, seed)
 
 
 class _Sum:

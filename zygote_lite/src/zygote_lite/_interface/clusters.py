@@ -4,6 +4,7 @@ It is an extra, which is imported when it is used.
 """
 
 import atexit
+import itertools
 import logging
 import os
 import pickle
@@ -77,7 +78,19 @@ def pieces_of(data: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         raise Fault.BATCH(
             f"the chunks differ along the first axis: {sorted(chunks)}; use `rechunk`"
         )
-    return zip(*map(_batches_of, data), strict=True)
+    return _piece_by_piece([*map(_batches_of, data)])
+
+
+_NO_BATCH = object()
+
+
+def _piece_by_piece(batches: list[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+    for piece in itertools.zip_longest(*batches, fillvalue=_NO_BATCH):
+        if any(x is _NO_BATCH for x in piece):
+            raise Fault.BATCH(
+                "the data have different numbers of batches: give as many batches of each"
+            )
+        yield piece
 
 
 def _batches_of(x: Any) -> Iterable[Any]:
