@@ -24,6 +24,7 @@ from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models.lists.items import fact_of_list
+from zygote_lite._specialize.infer.recursion import refuse_changed_functions
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
@@ -69,18 +70,20 @@ def specialize_forward(
     def code(
         handlers: bool, uniform: bool, held: bool = False, by_rows: bool = False
     ) -> Specialized:  # fmt: skip
-        if held:
-            raise NotSupported.FORWARD("it changes lists, dicts or sets")
+        if held and (over or handlers):
+            raise NotSupported.FORWARD(
+                "it changes lists, dicts or sets, and catches exceptions or takes a gradient"
+            )
         try:
             return _dual_code(
                 f, xs, active, dxs, over, alone, uniform, handlers, recursive, tried,
-                by_rows,
+                by_rows, held,
             )  # fmt: skip
         except NotSpecializable as reason:
             if over or reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
                 raise
             recursive.add(reason.code)
-        return code(handlers, uniform, by_rows=by_rows)
+        return code(handlers, uniform, held, by_rows)
 
     try:
         return code_for_lists(functools.partial(code, handlers), xs, False, tried)
@@ -96,7 +99,7 @@ def specialize_forward(
 def _dual_code(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
     over: TakenBy | None, alone: bool, uniform: bool, handlers: bool, recursive: set[Any],
-    tried: list[Inputs], by_rows: bool,
+    tried: list[Inputs], by_rows: bool, held: bool,
 ) -> Specialized:  # fmt: skip
     own: set[Any] = set()
     distinct = False
@@ -109,10 +112,11 @@ def _dual_code(
         try:
             builder, arguments, names, result = interpreted(
                 inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted,
-                uniform=uniform, over=over, handlers=handlers,
+                uniform=uniform, over=over, handlers=handlers, held=held,
             )  # fmt: skip
             settle_attributes(builder)
             settle_changes(builder)
+            refuse_changed_functions(builder.out)
             _differentiated.complete(builder, arguments)
             value = float_checked(builder, result)
             memory = settled_memory(builder, builder.out)
@@ -126,7 +130,7 @@ def _dual_code(
         own |= wanted
     if inputs.effects is not None and over:  # hessian() would repeat them
         raise NotSupported.FORWARD("it takes a nested gradient, and has side effects")
-    if builder.copies or inputs.changing or inputs.assigned:
+    if over and (builder.copies or inputs.changing or inputs.assigned):
         raise NotSupported.FORWARD("it changes an argument: change a copy")
     refuse_other_values(value, as_pullback=True, as_complex=not over)
     if over and moves_complex(builder.out):

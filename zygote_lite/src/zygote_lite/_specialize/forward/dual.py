@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.forward.lists import tangents_of_list
-from zygote_lite._specialize.forward.rules import OperationRules, is_pullback_of_rule
+from zygote_lite._specialize.forward.held import ContainerRules, is_moving, touches_container
+from zygote_lite._specialize.forward.rules import is_pullback_of_rule
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
@@ -45,13 +46,14 @@ from zygote_lite._specialize.typed.nodes import (
 from zygote_lite._specialize.typed.raising import raised_by, raised_by_store
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import as_number_like, is_view
+from zygote_lite._specialize.typed.shadows import places_equal
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, memory_of, shape_root
 
 _OF_A_SHAPE = (np.zeros_like, np.ones_like, np.empty_like)  # of an array, and none of its numbers
 
 
-class Dual(OperationRules):
+class Dual(ContainerRules):
     """Write the dual of a block of typed code."""
 
     def __init__(self, builder: Builder, nodes: list[Node]) -> None:
@@ -63,6 +65,7 @@ class Dual(OperationRules):
         self.carry_written(nodes)
         self.returned: set[Value] = set()
         builder.reverse = builder.plain = True
+        builder.shadows = builder.shadows or constant(None)  # which nothing of a dual needs
         # what was computed once may come later in the text
         builder.known, builder.loop = {}, None
 
@@ -103,6 +106,8 @@ class Dual(OperationRules):
         match node:
             case Op() if self.is_kept(node):
                 pass  # the tangent comes in the place of what a reverse pass would need
+            case Op(function=f) if f is places_equal:
+                pass  # which the reverse of `max` would need
             case Op():
                 self.builder.out.append(node)
                 self.op(node)
@@ -136,11 +141,12 @@ class Dual(OperationRules):
 
         The tangents of single operations come after all of them, where none has failed.
         """
-        single = all(isinstance(inner, Op) for inner in node.first)
+        single = all(isinstance(n, Op) and not touches_container(n) for n in node.first)
         if not single:
             own = set(walk(node.first))
             node.first = self.block(node.first)
-            _refuse_caught([n for n in walk(node.first) if n not in own], node)
+            made = [n for n in walk(node.first) if n not in own and not self.is_beside(n)]
+            _refuse_caught(made, node)
         node.body = self.block(node.body)  # which reads no tangent of what may have failed
         after = self.block(node.first, self.op) if single else []
         node.orelse = after + self.block(node.orelse)
@@ -152,10 +158,15 @@ class Dual(OperationRules):
         if node.snapshot_of is not None:
             return
         if isinstance(node.function, Recursive):
+            if any(map(is_moving, reads_of(node))):
+                raise NotSupported.FORWARD("a function that calls itself is given lists or dicts")
             node.arguments += self.given_to(node)
             return
         if isinstance(node.reverse_rule, Mirror) and is_pullback_of_rule(self.builder, node):
             return  # which nobody calls
+        if touches_container(node):
+            self.of_containers(node)
+            return
         if isinstance(node.reverse_rule, Mirror) and not node.active_operands:
             self.still.add(y)
             return  # an effect, such as output
@@ -245,6 +256,9 @@ class Dual(OperationRules):
     def moved(self, node: Moves) -> None:
         """Move the tangents with their values."""
         for target, source in list(node.pairs):
+            if target.contents is not None:
+                node.pairs += self.moved_container(target, source)
+                continue
             if source.items is not None or target.items is not None:
                 if target.active:
                     raise NotSupported.FORWARD(
@@ -282,6 +296,8 @@ class Dual(OperationRules):
 
     def of_result(self, y: Value) -> Value:
         """Return the tangent of the value of a function, whose arrays share memory with nothing."""
+        if is_moving(y):
+            raise NotSupported.FORWARD("it returns a list, dict or set that it changes")
         if y.items is not None:
             return structure(type(y.sample), [self.of_result(item) for item in y.items])
         if not (y.is_scalar or y.is_array) or y.is_constant:

@@ -55,6 +55,7 @@ class OperationRules:
         tangents: of the values that move.
         still: values that a gradient may pass through, and that are known not to move.
         pushed: what the forward rules of calls with several results have given.
+        beside: operations on containers of tangents, each beside that on the values.
         originals: of copies that are made for a reverse pass, what they are copies of.
     """
 
@@ -63,6 +64,7 @@ class OperationRules:
         self.tangents: dict[Value, Value] = {}
         self.still: set[Value] = set()
         self.pushed: dict[Op, Value | None] = {}
+        self.beside: set[Any] = set()
 
     def of(self, x: Value) -> Value | None:
         """Return the tangent of a value, or `None` where it does not move.

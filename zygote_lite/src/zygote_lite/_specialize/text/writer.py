@@ -189,12 +189,19 @@ class Writer(Lines):
             self.in_place(node, node.into)
         elif f in _STATEMENTS:
             self.line(_STATEMENTS[f].format(*self.statement_parts(node.arguments)))
-        elif isinstance(node.reverse_rule, Mirror) and not self.uses[x] and not self.shared[x.name]:
+        elif self.is_statement(node):
             self.line(self.operation(node)[0])
         else:
             self.line(f"{x.name} = {self.operation(node)[0]}")
             if node.check and self.looks:
                 self.leave_if(self.misfit(x))
+
+    def is_statement(self, op: Op) -> bool:
+        """Return whether an operation is one for what it does, and nobody reads its value."""
+        x = op.target
+        is_effect = op.required and not op.check and x.sample is None
+        is_effect = is_effect or isinstance(op.reverse_rule, Mirror)
+        return is_effect and not (self.uses[x] or self.shared[x.name])
 
     def statement_parts(self, xs: list[Value]) -> list[str]:
         """Return the texts of a container, of an index, and of what is written there."""

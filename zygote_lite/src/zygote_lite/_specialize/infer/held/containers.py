@@ -124,6 +124,7 @@ def display(
     """Write a tuple, list or dict of known parts, or name one that is given, and return it."""
     text = whole if given is None else given
     op = builder.write(Result(Other(kind), whole.sample), as_it_is, [text], {}, stem)
+    builder.displayed[op] = whole
     items = whole.items or []
     pairs: list[tuple[Any, Value]] = [*enumerate(items)]
     if kind is dict:
