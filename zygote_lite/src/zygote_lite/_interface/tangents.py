@@ -111,8 +111,9 @@ def jvp(
             found = _by_forward_rule(f, primals, tuple(tangents))
         if found is None:
             flags = (None, *(None if v is None else True for v in tangents))
+            directions = [*map(_as_given, tangents)]
             y, push = pushed_forward(f, flags, primals, {}, has_aux)
-            dy = push(*tangents)
+            dy = push(*directions)
         else:
             y, dy = found
             dy = dy[0] if has_aux and pair_of(f, y) and dy is not None else dy
@@ -120,6 +121,15 @@ def jvp(
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
+
+
+def _as_given(v: Any) -> Any:
+    """Return a tangent apart from the arguments, which the function may change."""
+    if type(v) in (tuple, list):
+        return type(v)(map(_as_given, v))
+    if type(v) is dict:
+        return {key: _as_given(part) for key, part in v.items()}
+    return v.copy() if type(v) is np.ndarray else v
 
 
 def by_dual_code(

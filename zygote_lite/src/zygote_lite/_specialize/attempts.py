@@ -1,6 +1,7 @@
 """Attempts: in which ways code is made for lists, one after another, until one succeeds."""
 
 import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,38 @@ _NEVER_HELD = {
     NotSupported.NAMES, NotSupported.SECOND_ORDER, NotSupported.RULE_FORM, Unsound.CLASS,
     Unsound.OWN_RULE, Unsound.COMPUTED_ATTRIBUTE, Unsound.REPLACED,
 }  # fmt: skip
+
+
+def code_in_some_way(
+    code: Callable[..., Specialized], xs: tuple[Any, ...], tried: list[Inputs],
+    handlers: bool = False, compiled: bool = False, optional: bool = True,
+) -> Specialized:  # fmt: skip
+    """Return the first code that can be made: with all branches, or with those of the samples.
+
+    Arguments:
+        code: makes it, with `handlers` or without.
+        xs: the arguments, which the code is tried out on.
+        tried: what each attempt has read.
+        handlers: whether errors reach the handlers of the program.
+        compiled: whether Numba compiles the code.
+        optional: whether variables may be numbers or `None`.
+    """
+    try:
+        return code_for_lists(functools.partial(code, handlers), xs, compiled, tried)
+    except NotSpecializable as reason:
+        if handlers or compiled:
+            raise
+        with contextlib.suppress(NotSpecializable):
+            if tried[-1].caught:
+                return code_for_lists(functools.partial(code, True), xs, compiled, tried)
+        with contextlib.suppress(NotSpecializable):
+            if optional and any(inputs.meets_none for inputs in tried):
+                some = functools.partial(code, False, optional=True)
+                return code_for_lists(some, xs, compiled, tried)
+        for is_long in (False, True):
+            with contextlib.suppress(NotSpecializable):
+                return code(False, False, guesses=reason, is_long=is_long)
+        raise reason from None
 
 
 def code_for_lists(

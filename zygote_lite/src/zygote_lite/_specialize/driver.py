@@ -1,8 +1,6 @@
 """The driver: from a function and the abstract values of its arguments to specialized code."""
 
 import builtins
-import contextlib
-import functools
 import inspect
 import keyword
 from typing import Any
@@ -12,7 +10,7 @@ import numpy as np
 from rulescore import find_rule, rules_of
 from zygote_lite._cotangents.kinds import own_derivative
 from zygote_lite._specialize.assemble import Specialized, written
-from zygote_lite._specialize.attempts import code_for_lists
+from zygote_lite._specialize.attempts import code_in_some_way
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.held.changes import settle_changes
@@ -101,13 +99,10 @@ def specialize(
             raise NotSupported.CONTAINER(
                 "it changes lists, dicts or sets and also catches exceptions"
             )
-        inputs = Inputs(f)
+        inputs = inputs_for(f, tried, guesses, is_long)
         inputs.recursive, inputs.define = recursive, define_recursive
-        inputs.guesses, inputs.is_long, inputs.has_aux = guesses, is_long, has_aux
-        inputs.by_rows, inputs.optional, inputs.plain = by_rows, optional, plain
-        if guesses is not None and not is_long:  # or each branch is taken as now, which is quick
-            inputs.most_steps = _FEW_STEPS + _TIMES_STEPS * max(found.steps for found in tried)
-        tried.append(inputs)
+        inputs.by_rows, inputs.optional = by_rows, optional
+        inputs.has_aux, inputs.plain = has_aux, plain
         try:
             return _specialized(
                 f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform, held
@@ -118,22 +113,19 @@ def specialize(
             recursive.add(reason.code)
         return code(handlers, uniform, held, guesses, is_long, by_rows, optional)
 
-    try:
-        return code_for_lists(functools.partial(code, handlers), xs, compiled, tried)
-    except NotSpecializable as reason:
-        if handlers or compiled:
-            raise
-        with contextlib.suppress(NotSpecializable):
-            if tried[-1].caught:
-                return code_for_lists(functools.partial(code, True), xs, compiled, tried)
-        with contextlib.suppress(NotSpecializable):
-            if optional and any(inputs.meets_none for inputs in tried):
-                some = functools.partial(code, False, optional=True)
-                return code_for_lists(some, xs, compiled, tried)
-        for is_long in (False, True):
-            with contextlib.suppress(NotSpecializable):
-                return code(False, False, guesses=reason, is_long=is_long)
-        raise reason from None
+    return code_in_some_way(code, xs, tried, handlers, compiled, optional)
+
+
+def inputs_for(
+    f: Any, tried: list[Inputs], guesses: NotSpecializable | None, is_long: bool
+) -> Inputs:
+    """Return what one more attempt reads, and add it to those that were tried."""
+    inputs = Inputs(f)
+    inputs.guesses, inputs.is_long = guesses, is_long
+    if guesses is not None and not is_long:  # or each branch is taken as now, which is quick
+        inputs.most_steps = _FEW_STEPS + _TIMES_STEPS * max(found.steps for found in tried)
+    tried.append(inputs)
+    return inputs
 
 
 def _specialized(

@@ -170,7 +170,9 @@ def _code_of_form(
         return specialize_product(f, xs[:-1], active, xs[-1], handlers), (*active, False)
     if form == FORWARD:
         count = len(active)
-        made = specialize_forward(f, xs[:count], active, xs[count:], over, handlers=handlers)
+        made = specialize_forward(
+            f, xs[:count], active, xs[count:], over, handlers=handlers, optional=optional
+        )  # fmt: skip
         return made, (False,) * len(made.arguments)
     made = specialize(
         f, xs, active, as_pullback=form != GRADIENT, compiled=compiled, strong=strong,

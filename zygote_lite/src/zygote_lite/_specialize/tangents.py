@@ -2,14 +2,16 @@
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._specialize.assemble import Specialized, written
-from zygote_lite._specialize.attempts import code_for_lists
+from zygote_lite._specialize.attempts import code_in_some_way
 from zygote_lite._specialize.driver import (
     MOST_RECURSIVE,
+    inputs_for,
     interpreted,
     may_be_shared,
     plain_name,
@@ -17,6 +19,7 @@ from zygote_lite._specialize.driver import (
     specialize_twice,
 )
 from zygote_lite._specialize.forward.dual import Dual, moves_complex
+from zygote_lite._specialize.forward.held import is_moving
 from zygote_lite._specialize.forward.lists import fact_of_tangent
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.held.changes import settle_changes
@@ -49,6 +52,7 @@ from zygote_lite._specialize.typed.values import Value, constant, shape_root
 def specialize_forward(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
     over: TakenBy | None = None, alone: bool = False, handlers: bool = False,
+    optional: bool = True,
 ) -> Specialized:  # fmt: skip
     """Return the code for the value of a function and its tangent.
 
@@ -60,6 +64,7 @@ def specialize_forward(
         over: a derivative of the function, whose value and tangent it is then.
         alone: whether the code returns the tangent alone.
         handlers: whether errors reach the handlers of the program; without it, the tape.
+        optional: whether variables may be numbers or `None`.
     """
     refuse_own_rule(f, xs)
     refuse_many_parts(xs)
@@ -68,46 +73,42 @@ def specialize_forward(
     recursive: set[Any] = set()
 
     def code(
-        handlers: bool, uniform: bool, held: bool = False, by_rows: bool = False
+        handlers: bool, uniform: bool, held: bool = False,
+        guesses: NotSpecializable | None = None, is_long: bool = False, by_rows: bool = False,
+        optional: bool = False,
     ) -> Specialized:  # fmt: skip
         if held and (over or handlers):
             raise NotSupported.FORWARD(
                 "it changes lists, dicts or sets, and catches exceptions or takes a gradient"
             )
+
+        def begun() -> Inputs:
+            inputs = inputs_for(f, tried, guesses, is_long)
+            inputs.recursive = recursive
+            inputs.define = functools.partial(define_recursive, write=_write_recursive)
+            inputs.by_rows, inputs.optional = by_rows, optional
+            return inputs
+
         try:
-            return _dual_code(
-                f, xs, active, dxs, over, alone, uniform, handlers, recursive, tried,
-                by_rows, held,
-            )  # fmt: skip
+            return _dual_code(f, xs, active, dxs, over, alone, uniform, handlers, begun, held)
         except NotSpecializable as reason:
             if over or reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
                 raise
             recursive.add(reason.code)
-        return code(handlers, uniform, held, by_rows)
+        return code(handlers, uniform, held, guesses, is_long, by_rows, optional)
 
-    try:
-        return code_for_lists(functools.partial(code, handlers), xs, False, tried)
-    except NotSpecializable as reason:
-        if handlers or not tried[-1].caught:
-            raise
-        try:
-            return code_for_lists(functools.partial(code, True), xs, False, tried)
-        except NotSpecializable:
-            raise reason from None
+    return code_in_some_way(code, xs, tried, handlers, optional=optional)
 
 
 def _dual_code(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
-    over: TakenBy | None, alone: bool, uniform: bool, handlers: bool, recursive: set[Any],
-    tried: list[Inputs], by_rows: bool, held: bool,
+    over: TakenBy | None, alone: bool, uniform: bool, handlers: bool,
+    begun: Callable[[], Inputs], held: bool,
 ) -> Specialized:  # fmt: skip
     own: set[Any] = set()
     distinct = False
     while True:
-        inputs = Inputs(f)
-        inputs.recursive, inputs.by_rows = recursive, by_rows
-        inputs.define = functools.partial(define_recursive, write=_write_recursive)
-        tried.append(inputs)
+        inputs = begun()
         wanted: set[Any] = set()
         try:
             builder, arguments, names, result = interpreted(
@@ -169,15 +170,17 @@ def _write_recursive(
     dual = Dual(builder, nodes)
     tangents = []
     for x in params:
-        if x.active:
-            dual.tangents[x] = d = Value(fact_of_tangent(x.fact), x.sample, builder.name("dx"))
+        if x.active or is_moving(x):
+            fact = fact_of_tangent(x.fact) if x.active else x.fact
+            dual.tangents[x] = d = Value(fact, x.sample, builder.name("dx"))
             d.shaped = shape_root(x)
             tangents.append(d)
     forward = dual.block(nodes)
     outer.poles |= builder.poles
     every = [*params, *tangents]
     builder.out = forward
-    both = structure(tuple, [result, dual.whole(result)])
+    gives = result.is_scalar or result.is_array
+    both = structure(tuple, [result, dual.whole(result) if gives else constant(None)])
     return written(
         outer.inputs, called, f.name, [x.name for x in every], every, (False,) * len(every),
         forward, Backward(builder, memory=memory), both, {}, inner=f.name,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.forward.lists import tangents_of_list
 from zygote_lite._specialize.forward.held import ContainerRules, is_moving, touches_container
+from zygote_lite._specialize.forward.lists import tangents_of_list
 from zygote_lite._specialize.forward.rules import is_pullback_of_rule
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -108,6 +108,8 @@ class Dual(ContainerRules):
                 pass  # the tangent comes in the place of what a reverse pass would need
             case Op(function=f) if f is places_equal:
                 pass  # which the reverse of `max` would need
+            case Op() if self.is_of_heap(node):
+                self.heap(node)
             case Op():
                 self.builder.out.append(node)
                 self.op(node)
@@ -158,12 +160,14 @@ class Dual(ContainerRules):
         if node.snapshot_of is not None:
             return
         if isinstance(node.function, Recursive):
-            if any(map(is_moving, reads_of(node))):
-                raise NotSupported.FORWARD("a function that calls itself is given lists or dicts")
             node.arguments += self.given_to(node)
             return
         if isinstance(node.reverse_rule, Mirror) and is_pullback_of_rule(self.builder, node):
             return  # which nobody calls
+        if self.is_of_recursion(node):
+            if y.active:
+                self.tangents[y] = self.by_recursion(node)
+            return
         if touches_container(node):
             self.of_containers(node)
             return

@@ -12,6 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.forward.beside import (
+    HEAPS,
+    heap_with_tangents,
+    mean_at,
+    still_like,
+    tangents_given,
+)
 from zygote_lite._specialize.forward.rules import OperationRules
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -23,7 +30,6 @@ from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import as_it_is
 from zygote_lite._specialize.typed.shadows import HeldObject, arrange, places_equal
 from zygote_lite._specialize.typed.structures import mapping, structure
-from zygote_lite._specialize.typed.tangents_held import mean_at, still_like, tangents_given
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 _STORED: dict[Any, int] = {
@@ -31,7 +37,7 @@ _STORED: dict[Any, int] = {
     operator.setitem: 2,
 }  # fmt: skip
 """Which argument is stored, of what changes a container."""
-_CHANGES = {
+_CHANGE = {
     list.extend, deque.extend, list.clear, deque.clear, dict.clear, list.reverse, deque.reverse,
     operator.delitem, arrange, OrderedDict.move_to_end,
 }  # fmt: skip
@@ -87,7 +93,7 @@ class ContainerRules(OperationRules):
             at = _STORED[f]
             given = [self.container(xs[0]), *xs[1:at], self.stored(xs[at])]
             return self.parallel(node, given)
-        if f in (*_CHANGES, operator.setitem) and isinstance(node.reverse_rule, Mirror):
+        if f in (*_CHANGE, operator.setitem) and isinstance(node.reverse_rule, Mirror):
             return self.parallel(node, [*map(self.along, xs)])
         if f in _MAKES and is_moving(y) and (f is not operator.getitem or _is_part(node)):
             given = [*map(self.along, xs)]
@@ -107,6 +113,27 @@ class ContainerRules(OperationRules):
             d = self.call_beside(Result(y.fact, y.sample), f, self.container(xs[0]))
             return self.like(d, y)
         return None
+
+    def is_of_heap(self, node: Op) -> bool:
+        """Return whether an operation is one of `heapq`, of a heap in which something moves."""
+        is_known = is_hashable(node.function) and node.function in HEAPS
+        return is_known and is_moving(node.arguments[0])
+
+    def heap(self, node: Op) -> None:
+        """Write an operation of `heapq` that brings the tangents into the order of the items."""
+        y, (x, *item) = node.target, node.arguments
+        given = [constant(node.function), x, self.container(x)]
+        given += [part for v in item for part in (v, self.stored(v))]
+        both = self.call_beside(
+            Result(Other(tuple), (y.sample, y.sample)), heap_with_tangents, *given
+        )
+        if y.sample is not None:
+            node.function, node.arguments = operator.getitem, [both, constant(0)]
+            self.builder.out.append(node)
+            result = Result(self.fact_beside(y), y.sample)
+            self.tangents[y] = self.call_beside(
+                result, operator.getitem, both, constant(1), stem=f"d{y.name}"
+            )
 
     def shown(self, node: Op) -> Value:
         """Write the container of tangents of a display, or of a container that is given."""
@@ -187,12 +214,24 @@ class ContainerRules(OperationRules):
                         )
                     waiting.append(root_of(slot.contents))
 
+    def given_to(self, node: Op) -> list[Value]:
+        """Return the tangents that a function of the text is given, after its arguments."""
+        params = [x for x in node.function.leaves if not x.is_constant]
+        given = zip(params, node.arguments, strict=True)
+        return [
+            self.whole(x) if param.active else self.container(x)
+            for param, x in given
+            if param.active or is_moving(x)
+        ]
+
     def moved_container(self, target: Value, source: Value) -> list[tuple[Value, Value]]:
         """Return the moves that give a container of tangents another name, beside its own."""
         if not is_moving(target):
             return []
         if target not in self.tangents:
-            self.tangents[target] = self.builder.value(target.fact, target.sample, f"d{target.name}")
+            self.tangents[target] = self.builder.value(
+                target.fact, target.sample, f"d{target.name}"
+            )
         d = constant(None) if source.contents is None else self.container(source)
         return [(self.tangents[target], d)]
 

@@ -187,17 +187,14 @@ class OperationRules:
 
     def is_kept(self, node: Op) -> bool:
         """Return whether an operation takes what a function of the text keeps for its reverse."""
+        return self.is_of_recursion(node) and node.arguments[1].sample == 1
+
+    def is_of_recursion(self, node: Op) -> bool:
+        """Return whether an operation takes a part of what a function of the text gives."""
         if node.function is not operator.getitem or not node.arguments[1].is_constant:
             return False
         source = self.builder.definitions.get(node.arguments[0])
-        is_recursive = source is not None and isinstance(source.function, Recursive)
-        return is_recursive and node.arguments[1].sample == 1
-
-    def given_to(self, node: Op) -> list[Value]:
-        """Return the tangents that a function of the text is given, after its arguments."""
-        params = [x for x in node.function.leaves if not x.is_constant]
-        given = zip(params, node.arguments, strict=True)
-        return [self.whole(x) for param, x in given if param.active]
+        return source is not None and isinstance(source.function, Recursive)
 
     def by_recursion(self, node: Op) -> Value:
         """Write what takes the tangent of the value of a function of the text."""
