@@ -4,6 +4,11 @@ Run it as a script. For each function it prints the microseconds of the value an
 hand, and `jvp` as a multiple of that; then what the dual code takes without the guards, likewise;
 then what no `jvp` written in Python can do without: a function with its arguments that finds the
 code by hand in a dict, unpacks both tuples and calls it. The rounds of all four are interleaved.
+
+The scalar expression is above the goal of 1.3. Its code is not what costs: a third of the call is
+guards (the types of arguments and tangents, whether a tape runs, the functions of `math` that the
+code names, whether rules have changed), and a quarter is the call of `jvp` with its options. Without
+a guard a later change would give a wrong derivative.
 """
 
 import math

@@ -43,7 +43,19 @@ from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
 from zygote_lite.modes import RECORDED, current, watching
 
-_prepared: dict[int, Callable[..., Any]] = {}  # what `jvp` enters first, by functions' identity
+
+class _Prepared(dict[int, Callable[..., Any]]):
+    """What `jvp` enters first, by functions' identity: nothing for the others."""
+
+    def __missing__(self, number: int) -> Callable[..., Any]:
+        return _no_answer
+
+
+def _no_answer(f: Any, primals: Any, tangents: Any) -> None:
+    return None
+
+
+_prepared = _Prepared()
 # for each of these functions a reference, and what it was made of, by the arguments that move
 _made_of: dict[int, dict[Any, Any]] = {}
 
@@ -88,39 +100,45 @@ def jvp(
     returns the same pair.)
     """
     try:
-        prepared = _prepared.get(id(f))
-        if prepared is not None and not has_aux and not keywords:
-            answer: tuple[Any, Any] | None = prepared(f, primals, tangents)
+        if not (has_aux or keywords):
+            answer: tuple[Any, Any] | None = _prepared[id(f)](f, primals, tangents)
             if answer is not None:
                 return answer
-        if not (isinstance(primals, Sequence) and isinstance(tangents, Sequence)):
-            raise Fault.TANGENT(
-                "jvp takes a tuple of arguments and one of tangents: write `jvp(f, (x,), (dx,))`"
-            )
-        if len(tangents) != len(primals):
-            raise Fault.TANGENT(
-                f"jvp is given {counted(len(tangents), 'tangent')} for "
-                f"{counted(len(primals), 'argument')}: give one for each, `None` for no direction"
-            )
-        refuse_options(has_aux=has_aux)
-        refuse_keywords("jvp", f, keywords, has_aux=has_aux)
-        f, primals = original(f), tuple(primals)
-        numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
-        found = by_dual_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
-        if found is None:
-            found = _by_forward_rule(f, primals, tuple(tangents))
-        if found is None:
-            flags = (None, *(None if v is None else True for v in tangents))
-            directions = [*map(_as_given, tangents)]
-            y, push = pushed_forward(f, flags, primals, {}, has_aux)
-            dy = push(*directions)
-        else:
-            y, dy = found
-            dy = dy[0] if has_aux and pair_of(f, y) and dy is not None else dy
-        return (y[0], dy, y[1]) if has_aux else (y, dy)
+        return _value_and_tangent(f, primals, tangents, has_aux, keywords)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
+
+
+def _value_and_tangent(
+    f: Any, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool, keywords: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return what `jvp` returns, where no code is known yet that gives it at once."""
+    if not (isinstance(primals, Sequence) and isinstance(tangents, Sequence)):
+        raise Fault.TANGENT(
+            "jvp takes a tuple of arguments and one of tangents: write `jvp(f, (x,), (dx,))`"
+        )
+    if len(tangents) != len(primals):
+        raise Fault.TANGENT(
+            f"jvp is given {counted(len(tangents), 'tangent')} for "
+            f"{counted(len(primals), 'argument')}: give one for each, `None` for no direction"
+        )
+    refuse_options(has_aux=has_aux)
+    refuse_keywords("jvp", f, keywords, has_aux=has_aux)
+    f, primals = original(f), tuple(primals)
+    numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
+    found = by_dual_code(f, primals, {}, numbers, [tangents[i] for i in numbers])
+    if found is None:
+        found = _by_forward_rule(f, primals, tuple(tangents))
+    if found is None:
+        flags = (None, *(None if v is None else True for v in tangents))
+        directions = [*map(_as_given, tangents)]
+        y, push = pushed_forward(f, flags, primals, {}, has_aux)
+        dy = push(*directions)
+    else:
+        y, dy = found
+        dy = dy[0] if has_aux and pair_of(f, y) and dy is not None else dy
+    return (y[0], dy, y[1]) if has_aux else (y, dy)
 
 
 def _as_given(v: Any) -> Any:
