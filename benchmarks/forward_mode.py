@@ -7,7 +7,7 @@ code by hand in a dict, unpacks both tuples and calls it. The rounds of all four
 
 The scalar expression is above the goal of 1.3. Its code is not what costs: a third of the call is
 guards (the types of arguments and tangents, whether a tape runs, the functions of `math` that the
-code names, whether rules have changed), and a quarter is the call of `jvp` with its options. Without
+code names, whether rules have changed), and a quarter is the call of `jvp` with options. Without
 a guard a later change would give a wrong derivative.
 """
 
