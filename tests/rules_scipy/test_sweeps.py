@@ -6,11 +6,13 @@ import types
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from rules_scipy import SECTIONS
 from rulescore import rrule
 from rulescore._naming import name_of
 from rulescore.testing._leaves import leaves
+from zygote_lite import gradient
 
 LIBRARIES = ["scipy.fft", "scipy.fftpack", "scipy.linalg", "scipy.signal", "scipy.special"]
 # SciPy's own loops for single precision do not end, or have no number as their value
@@ -176,3 +178,29 @@ def test_empty_arrays(library):
         for x, dx in zip(given, pulled(f, given, options)[1], strict=True):
             if type(x) is np.ndarray and dx is not None:
                 assert np.shape(dx) == x.shape, name_of(f)
+
+
+OF_IMAGES = {
+    "gaussian_filter": (1.0,),
+    "gaussian_laplace": (1.0,),
+    "gaussian_gradient_magnitude": (1.0,),
+    "uniform_filter": (3,),
+    "convolve": (np.ones((3, 3)),),
+    "correlate1d": ([1.0, 2.0, 1.0],),
+    "sobel": (),
+    "laplace": (),
+    "maximum_filter": (3,),
+    "median_filter": (3,),
+    "rotate": (20,),
+    "zoom": (2,),
+    "shift": (1,),
+    "spline_filter": (),
+}
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (3, 0)])
+@pytest.mark.parametrize("name", OF_IMAGES)
+def test_empty_images(name, shape):
+    filtered = lambda image: np.sum(getattr(ndimage, name)(image, *OF_IMAGES[name]))
+    for _ in range(3):
+        assert gradient(filtered, np.zeros(shape))[0].shape == shape

@@ -5,6 +5,8 @@ derivatives by the image and by what makes the coordinates. A spline of order 0 
 of these.
 """
 
+import math
+
 import numpy as np
 from scipy import ndimage as nd
 
@@ -268,6 +270,8 @@ def _(
     given = {"order": order, "mode": mode, "cval": cval, "prefilter": prefilter}
     y = value_of(nd.rotate, input, angle, axes=axes, reshape=reshape, output=output, **given)
     x = np.asarray(input)
+    if not x.size:
+        return y, (lambda dy: project(np.zeros(x.shape), input), lambda dy: project(0.0, angle))
     plane = sorted([int(axis) % x.ndim for axis in axes])
     shape, from_shape = [y.shape[k] for k in plane], [x.shape[k] for k in plane]
     out, centre = (np.array(shape) - 1) / 2, (np.array(from_shape) - 1) / 2
@@ -280,7 +284,7 @@ def _(
     def planes(image):
         """Return the planes of an image that are turned, one after the other."""
         moved = np.moveaxis(image, plane, (-2, -1))
-        return np.reshape(moved, (-1, *moved.shape[-2:]))
+        return np.reshape(moved, (math.prod(moved.shape[:-2]), *moved.shape[-2:]))
 
     each = [Moved(part, places, order, mode, cval, prefilter) for part in planes(x)]
 

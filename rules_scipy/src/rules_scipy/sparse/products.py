@@ -80,6 +80,12 @@ def from_right(f, b, a):
     return f(b, a), (by_dense, by_sparse)
 
 
+def by_list(a, b):
+    """Return the value and the pullback of the product with a list of numbers, or of rows."""
+    y, (by_sparse, by_dense) = from_left(operator.matmul, a, np.array(b))
+    return y, (by_sparse, lambda dy: by_dense(dy).tolist())
+
+
 def of_two(f, a, b):
     """Return the value and the pullback of the product of two sparse matrices."""
     if a.ndim != 2 or b.ndim != 2:
@@ -102,6 +108,17 @@ def _(a: Sparse, b: Dense):
 @rule(operator.matmul)
 def _(b: Dense, a: Sparse):
     return from_right(operator.matmul, b, a)
+
+
+@rule(operator.matmul)
+def _(a: Sparse, b: list):
+    return by_list(a, b)
+
+
+@rule(operator.matmul)
+def _(b: list, a: Sparse):
+    y, (by_dense, by_sparse) = from_right(operator.matmul, np.array(b), a)
+    return y, (lambda dy: by_dense(dy).tolist(), by_sparse)
 
 
 @rule(operator.matmul)
@@ -129,6 +146,10 @@ for dot in DOTS:
     @rule(dot)
     def _(a: Sparse, b: Dense):
         return from_left(operator.matmul, a, b)
+
+    @rule(dot)
+    def _(a: Sparse, b: list):
+        return by_list(a, b)
 
     @rule(dot)
     def _(a: Sparse, b: Sparse):

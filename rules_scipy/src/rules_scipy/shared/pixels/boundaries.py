@@ -17,7 +17,7 @@ def places(n, before, after, mode):
         mode: SciPy's name of the extension.
     """
     i = np.arange(-before, n + after)
-    if mode in FILLED:
+    if mode in FILLED or n == 0:
         return np.where((i >= 0) & (i < n), i, -1)
     if mode == "nearest":
         return np.clip(i, 0, n - 1)
@@ -46,6 +46,8 @@ def extended(x, widths, modes, cval):
 
 def extended_axis(x, axis, before, after, mode, cval):
     """Return an array with entries added on both sides of one axis."""
+    if x.shape[axis] == 0:
+        return np.repeat(x.sum(axis, keepdims=True), before + after, axis)
     found = places(x.shape[axis], before, after, mode)
     y = np.take(x, np.maximum(found, 0), axis)
     if mode not in FILLED:
@@ -67,7 +69,7 @@ def folded_axis(z, axis, before, after, mode):
     z = np.moveaxis(z, axis, 0)
     n = len(z) - before - after
     x = z[before : before + n].copy()
-    if mode not in FILLED:
+    if mode not in FILLED and n:
         found = places(n, before, after, mode)
         np.add.at(x, found[:before], z[:before])
         np.add.at(x, found[before + n :], z[before + n :])
