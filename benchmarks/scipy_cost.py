@@ -25,8 +25,7 @@ import time
 import warnings
 from collections import Counter
 from functools import partial
-from statistics import median
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 
 import numpy as np
 
@@ -40,6 +39,12 @@ LIMIT = 2.0  # microseconds, forward and back alike
 NOISE = 0.05
 LIBRARIES = ("special", "linalg", "fft", "fftpack")
 ROUNDS, SPENT = 21, 0.0004  # how often, and how many seconds each time
+METHODS = (
+    *("all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "copy"),
+    *("cumprod", "cumsum", "diagonal", "dot", "fill", "flatten", "item", "max", "mean", "min"),
+    *("prod", "ravel", "repeat", "reshape", "sum", "swapaxes", "take", "trace", "transpose"),
+    *("tolist", "view", "__getitem__", "__setitem__"),
+)
 OF_LIBRARIES = ("np", "sp", "sl", "sf", "fp", "lapack", "blas", "_ufuncs")
 
 
@@ -72,6 +77,14 @@ def arithmetic(name):
     return method, reflected
 
 
+def method_of_arrays(name):
+    """Return a method of arrays that is noted."""
+    f = getattr(np.ndarray, name)
+    return lambda self, *xs, **options: noted(f, (self, *xs), options)
+
+
+for name in METHODS:
+    setattr(Noted, name, method_of_arrays(name))
 for name in ("add", "sub", "mul", "truediv", "pow"):
     method, reflected = arithmetic(name)
     setattr(NotedNumber, f"__{name}__", method)
@@ -82,8 +95,9 @@ NotedNumber.__neg__ = lambda self: noted(operator.neg, (self,), {})
 def noted(f, xs, options):
     """Call a function of arrays as they are, and note that."""
     xs, options = plain(xs), plain(options)
+    y = f(*xs, **options)
     Noted.calls.append((f, xs, options))
-    return wrapped(f(*xs, **options))
+    return wrapped(y)
 
 
 def changed(x, kind, change):
@@ -100,7 +114,7 @@ def changed(x, kind, change):
 def plain(x):
     """Return a value with plain arrays in the place of noted ones."""
     x = changed(x, NotedNumber, np.float64)
-    return changed(x, Noted, lambda a: a.view(np.ndarray))
+    return changed(x, Noted, lambda a: np.ndarray.view(a, np.ndarray))
 
 
 def wrapped(x):
@@ -134,7 +148,7 @@ def is_of_library(x):
     if isinstance(x, np.ufunc):
         return True
     of_module = str(getattr(x, "__module__", "")).partition(".")[0] in ("numpy", "scipy")
-    return of_module and isinstance(x, FunctionType | BuiltinFunctionType)
+    return of_module and callable(x) and not isinstance(x, type)  # also the multimethods of `fft`
 
 
 def cells_of(f, known):
@@ -233,13 +247,13 @@ def seconds(call, times):
 
 
 def microseconds(*calls):
-    """Return the time of each call, the median of many short runs in turns."""
+    """Return the time of each call, the least of many short runs in turns."""
     times = [max(2, int(SPENT / max(seconds(call, 2), 1e-7))) for call in calls]
     rounds = [
         [seconds(call, n) * 1e6 for call, n in zip(calls, times, strict=True)]
         for _ in range(ROUNDS)
     ]
-    return [median(column) for column in zip(*rounds, strict=True)]
+    return [min(column) for column in zip(*rounds, strict=True)]
 
 
 def measured(f, xs, options):
@@ -250,7 +264,7 @@ def measured(f, xs, options):
     y, back = found
     rule = back.rule
     dy = random_direction(y, np.random.default_rng(0))
-    needed = (False, *(i not in rule.refuses for i in range(len(xs))))
+    needed = (False, *(i not in rule.refuses for i in range(len(back.args[3]))))
     back = back.only(needed) if rule.refuses else back
     back(dy)  # what a rule holds for later calls is made now, and not noted
     there, here = calls_of(rule, xs, options, dy, needed)

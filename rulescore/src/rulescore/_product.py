@@ -33,6 +33,12 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
             return float(dy * partial) if dy else 0.0
         if type(dy) in _COMPLEX and type(partial) in _COMPLEX:
             return float((dy * partial.conjugate()).real) if dy else 0.0
+        if type(dy) is np.ndarray is type(partial) and dy.shape == partial.shape:
+            dtype = dy.dtype  # of a number among arrays: the sum of the products, at once
+            if dtype == partial.dtype and dtype.char == "d" and dy.size <= MANY:
+                total = float(vdot(dy, partial))
+                if isfinite(total):  # then no entry was masked
+                    return total
     elif kind is np.ndarray is type(dy) is type(partial):
         dtype, shape = dy.dtype, dy.shape
         alike = dtype == partial.dtype == x.dtype and partial.shape == shape == x.shape

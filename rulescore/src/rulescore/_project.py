@@ -268,6 +268,8 @@ def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
     if not is_fitting:
         raise ValueError(f"a cotangent of shape {given} does not fit a primal of shape {shape}")
     if type(dx) is np.ndarray:
+        if not extra:
+            return _total(dx, tuple(axes), None, None, True)
         return np.asarray(_total(dx, axis=tuple(axes))).reshape(shape)
     return np.reshape(np.sum(dx, axis=tuple(axes)), shape)
 

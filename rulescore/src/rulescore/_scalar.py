@@ -159,10 +159,11 @@ def _of_some(
 
 
 def _pulled(partials: Sequence[Any], dy: Any, primals: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return all cotangents from the partial derivatives, of which some may be `None`."""
+    """Return all cotangents from as many partial derivatives, of which some may be `None`."""
     found: list[Any] = [None]
-    is_real = type(dy) in REAL
-    if type(dy) is np.ndarray:
+    kind = type(dy)
+    is_real = kind in REAL
+    if kind is np.ndarray:
         _refuse_other_shape(dy, primals)
     for p, x in zip(partials, primals, strict=True):
         if p is None:
@@ -174,21 +175,24 @@ def _pulled(partials: Sequence[Any], dy: Any, primals: tuple[Any, ...]) -> tuple
     return tuple(found)
 
 
-def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> list[Any]:
+def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
     """Return what the partial derivatives of a rule are computed from."""
-    given: list[Any] = []
     for x in xs:
         kind = type(x)
-        if kind in _PYTHONS or (kind is np.ndarray and x.dtype.kind == "f"):
-            given.append(x)
-        else:
-            given.append(_inexact(x, rule))
-    if rule.takes_out:
-        given.append(out)
-    return given
+        if kind is np.ndarray:
+            if x.dtype.kind != "f":
+                break
+        elif kind not in _PYTHONS:
+            break
+    else:
+        return (*xs, out) if rule.takes_out else xs
+    inexact = [_inexact(x, rule) for x in xs]
+    return (*inexact, out) if rule.takes_out else tuple(inexact)
 
 
-def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> list[Any]:
+def _partials(
+    rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]
+) -> Sequence[Any]:
     """Return the partial derivatives that are needed, and `None` for the others."""
     given = _given(rule, xs, out)
     if rule.partials is not None:
@@ -199,7 +203,10 @@ def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) 
     each = (partials,) if len(xs) == 1 else partials
     if type(each) is not tuple or len(each) != len(xs) or type(each[0]) is tuple:
         raise _wrong_number(rule, partials)
-    return [p if n else None for p, n in zip(each, needed, strict=True)]
+    for position, n in enumerate(needed):
+        if not n and each[position] is not None:
+            return [p if n else None for p, n in zip(each, needed, strict=True)]
+    return each
 
 
 def push_scalar(rule: Rule, out: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:

@@ -24,35 +24,44 @@ if hasattr(sf, "prev_fast_len"):
 
 
 def declare(f, adjoint):
-    """Declare a transform along one axis; `adjoint` takes `dy`, both lengths, axis and norm."""
+    """Declare a transform along one axis; `adjoint` takes `dy`, the input's length, axis, norm."""
 
     @rule.linear(f)
     def _(dy, x: ArrayLike, n=None, axis=-1, norm=None, *, overwrite_x=False, workers=None):
-        length = np.shape(x)[axis]
+        length = x.shape[axis] if isinstance(x, np.ndarray) else np.shape(x)[axis]
+        return adjoint(np.asarray(dy), length, axis, norm)
+
+
+def declare_halving(f, adjoint):
+    """Declare a transform to a half spectrum; `adjoint` also takes the length of the signal."""
+
+    @rule.linear(f)
+    def _(dy, x: ArrayLike, n=None, axis=-1, norm=None, *, overwrite_x=False, workers=None):
+        length = x.shape[axis] if isinstance(x, np.ndarray) else np.shape(x)[axis]
         return adjoint(np.asarray(dy), length if n is None else n, length, axis, norm)
 
 
-declare(sf.fft, lambda dy, n, length, axis, norm: fft_adjoint(dy, length, axis, norm))
-declare(sf.ifft, lambda dy, n, length, axis, norm: ifft_adjoint(dy, length, axis, norm))
-declare(sf.rfft, rfft_adjoint)
-declare(sf.irfft, lambda dy, n, length, axis, norm: irfft_adjoint(dy, length, axis, norm))
+declare(sf.fft, fft_adjoint)
+declare(sf.ifft, ifft_adjoint)
+declare(sf.irfft, irfft_adjoint)
+declare_halving(sf.rfft, rfft_adjoint)
 # hfft(x) is irfft(conj(x)), and ihfft(x) conj(rfft(x)), with the norm of the other direction
 declare(
     sf.hfft,
-    lambda dy, n, length, axis, norm: np.conj(irfft_adjoint(dy, length, axis, ADJOINT_NORM[norm])),
+    lambda dy, length, axis, norm: irfft_adjoint(dy, length, axis, ADJOINT_NORM[norm]).conj(),
 )
-declare(
+declare_halving(
     sf.ihfft,
-    lambda dy, n, length, axis, norm: rfft_adjoint(
-        np.conj(dy), n, length, axis, ADJOINT_NORM[norm]
-    ),
+    lambda dy, n, length, axis, norm: rfft_adjoint(dy.conj(), n, length, axis, ADJOINT_NORM[norm]),
 )
 
 
-def complex_adjoint(each):
+def complex_adjoint(inverse, each):
     """Return the adjoint of a transform that is the same along all axes."""
 
     def adjoint(dy, x, s, axes, norm):
+        if s is None:
+            return inverse(dy, None, axes, ADJOINT_NORM[norm])
         return each(dy, axes_of(x, s, axes), norm)
 
     return adjoint
@@ -74,12 +83,12 @@ def irfftn_adjoint(dy, x, s, axes, norm):
 
 def hfftn_adjoint(dy, x, s, axes, norm):
     """Return the cotangent of the input of `hfftn`, which is `irfftn` of the conjugate."""
-    return np.conj(irfftn_adjoint(dy, x, s, axes, ADJOINT_NORM[norm]))
+    return irfftn_adjoint(dy, x, s, axes, ADJOINT_NORM[norm]).conj()
 
 
 def ihfftn_adjoint(dy, x, s, axes, norm):
     """Return the cotangent of the input of `ihfftn`, the conjugate of `rfftn`."""
-    return rfftn_adjoint(np.conj(dy), x, s, axes, ADJOINT_NORM[norm])
+    return rfftn_adjoint(dy.conj(), x, s, axes, ADJOINT_NORM[norm])
 
 
 def declare_many(two, many, adjoint):
@@ -94,8 +103,8 @@ def declare_many(two, many, adjoint):
         return adjoint(np.asarray(dy), x, s, axes, norm)
 
 
-declare_many(sf.fft2, sf.fftn, complex_adjoint(fftn_adjoint))
-declare_many(sf.ifft2, sf.ifftn, complex_adjoint(ifftn_adjoint))
+declare_many(sf.fft2, sf.fftn, complex_adjoint(sf.ifftn, fftn_adjoint))
+declare_many(sf.ifft2, sf.ifftn, complex_adjoint(sf.fftn, ifftn_adjoint))
 declare_many(sf.rfft2, sf.rfftn, rfftn_adjoint)
 declare_many(sf.irfft2, sf.irfftn, irfftn_adjoint)
 declare_many(sf.hfft2, sf.hfftn, hfftn_adjoint)

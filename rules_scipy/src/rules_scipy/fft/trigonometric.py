@@ -20,15 +20,9 @@ ArrayLike = Numeric | list | tuple
 def settled(type, norm, orthogonalize, inverse):
     """Return the type, norm and choice of the forward transform that an inverse one is."""
     orthogonalize = norm == "ortho" if orthogonalize is None else orthogonalize
-    return (
-        (INVERSE_TYPE[type], ADJOINT_NORM[norm], orthogonalize)
-        if inverse
-        else (
-            type,
-            norm,
-            orthogonalize,
-        )
-    )
+    if inverse:
+        return INVERSE_TYPE[type], ADJOINT_NORM[norm], orthogonalize
+    return type, norm, orthogonalize
 
 
 def declare(f, is_sine, inverse):

@@ -55,47 +55,56 @@ def held_weights(n, inner, outer, is_first, is_last, behind, kind):
 
 def half_spectrum_times(dy, inner, n, axis):
     """Return a half spectrum of a signal of length `n`, its inner entries times `inner`."""
-    count = dy.shape[axis]
-    return dy * weights_of(count, inner, 1.0, True, 2 * (count - 1) >= n, axis, dy)
+    shape = dy.shape
+    count = shape[axis]
+    if count > FEW:
+        return dy * weights_of(count, inner, 1.0, True, 2 * (count - 1) >= n, axis, dy)
+    ndim = len(shape)
+    behind, kind = ndim - 1 - axis % ndim, dy.dtype.char.lower()
+    return dy * held_weights(count, inner, 1.0, True, 2 * (count - 1) >= n, behind, kind)
 
 
 def fft_adjoint(dy, length, axis, norm):
     """Return the cotangent, of `length` along `axis`, of the input of `fft`."""
-    return resized(sf.ifft(dy, None, axis, ADJOINT_NORM[norm]), length, axis)
+    dx = sf.ifft(dy, None, axis, ADJOINT_NORM[norm])
+    return dx if dx.shape[axis] == length else resized(dx, length, axis)
 
 
 def ifft_adjoint(dy, length, axis, norm):
     """Return the cotangent of the input of `ifft`."""
-    return resized(sf.fft(dy, None, axis, ADJOINT_NORM[norm]), length, axis)
+    dx = sf.fft(dy, None, axis, ADJOINT_NORM[norm])
+    return dx if dx.shape[axis] == length else resized(dx, length, axis)
 
 
 def fftn_adjoint(dy, axes, norm):
     """Return the cotangent of the input of `fftn`; `axes` are those that `axes_of` returns."""
-    return all_resized(sf.ifftn(dy, None, [k for k, *_ in axes], ADJOINT_NORM[norm]), axes)
+    return all_resized(sf.ifftn(dy, None, [k for k, _, _ in axes], ADJOINT_NORM[norm]), axes)
 
 
 def ifftn_adjoint(dy, axes, norm):
     """Return the cotangent of the input of `ifftn`."""
-    return all_resized(sf.fftn(dy, None, [k for k, *_ in axes], ADJOINT_NORM[norm]), axes)
+    return all_resized(sf.fftn(dy, None, [k for k, _, _ in axes], ADJOINT_NORM[norm]), axes)
 
 
 def all_resized(dx, axes):
     """Return a cotangent with the lengths before a transform along `axes`."""
-    for axis, length, _ in axes:
-        dx = resized(dx, length, axis)
+    for axis, length, n in axes:
+        if length != n:
+            dx = resized(dx, length, axis)
     return dx
 
 
 def rfft_adjoint(dy, n, length, axis, norm):
     """Return the cotangent of the input of `rfft`, which was cut or padded to `n`."""
-    halved = half_spectrum_times(dy, 0.5, n, axis)
-    return resized(sf.irfft(halved, n, axis, ADJOINT_NORM[norm]), length, axis)
+    dx = sf.irfft(half_spectrum_times(dy, 0.5, n, axis), n, axis, ADJOINT_NORM[norm])
+    return dx if n == length else resized(dx, length, axis)
 
 
 def irfft_adjoint(dy, length, axis, norm):
     """Return the cotangent of the input of `irfft`."""
-    spectrum = sf.rfft(np.real(dy), None, axis, ADJOINT_NORM[norm])
-    return resized(half_spectrum_times(spectrum, 2.0, dy.shape[axis], axis), length, axis)
+    dy = dy.real
+    dx = half_spectrum_times(sf.rfft(dy, None, axis, ADJOINT_NORM[norm]), 2.0, dy.shape[axis], axis)
+    return dx if dx.shape[axis] == length else resized(dx, length, axis)
 
 
 @functools.lru_cache(maxsize=256)
@@ -120,7 +129,7 @@ def trigonometric_adjoint(dy, is_sine, type, axes, norm, orthogonalize):
     for axis, *_ in axes:
         dy = before(dy, plan, axis)
     inverse = sf.idstn if is_sine else sf.idctn
-    dx = inverse(dy, type, None, [k for k, *_ in axes], "ortho", orthogonalize=True)
+    dx = inverse(dy, type, None, [k for k, _, _ in axes], "ortho", False, None, orthogonalize=True)
     if plan[1]:
         for axis, *_ in axes:
             dx = after(dx, plan, axis)
@@ -129,13 +138,32 @@ def trigonometric_adjoint(dy, is_sine, type, axes, norm, orthogonalize):
 
 def one_trigonometric_adjoint(dy, is_sine, type, axis, length, norm, orthogonalize):
     """Return the cotangent, of `length` along `axis`, of the input of `dct`, or of `dst`."""
-    plan = scaling(is_sine, type, norm, bool(orthogonalize))
-    dy = before(dy, plan, axis)
-    inverse = sf.idst if is_sine else sf.idct
-    dx = inverse(dy, type, None, axis, "ortho", False, None, True)
-    if plan[1]:
-        dx = after(dx, plan, axis)
-    return dx if dx.shape[axis] == length else resized(dx, length, axis)
+    shape = dy.shape
+    n, ndim = shape[axis], len(shape)
+    make = held_factors if n <= FEW else held_factors.__wrapped__
+    behind, kind = ndim - 1 - axis % ndim, dy.dtype.char
+    first, last = make(n, is_sine, type, norm, bool(orthogonalize), behind, kind)
+    if first is not None:
+        dy = dy * first
+    dx = (sf.idst if is_sine else sf.idct)(dy, type, None, axis, "ortho", False, None, True)
+    if last is not None:
+        dx = dx * last
+    return dx if n == length else resized(dx, length, axis)
+
+
+@functools.lru_cache(maxsize=256)
+def held_factors(n, is_sine, type, norm, orthogonalize, behind, kind):
+    """Return what a cotangent is multiplied by before the orthogonal matrix, and after it."""
+    doubled, halved, ends, more, power = scaling(is_sine, type, norm, orthogonalize)
+    make = held_weights if n <= FEW else held_weights.__wrapped__
+    first = last = None
+    if power is not None or doubled:
+        first = 1.0 if power is None else (2 * (n + more)) ** power
+        if doubled:
+            first = make(n, first, first * 2**0.5, *ends, behind, kind.lower())
+    if halved:
+        last = make(n, 1.0, 0.5**0.5, *ends, behind, kind.lower())
+    return first, last
 
 
 def before(dy, plan, axis):
@@ -158,6 +186,9 @@ def after(dx, plan, axis):
 def axes_of(x, s, axes):
     """Return the axes of a transform of many, each with its lengths before it and in it."""
     shape = x.shape if type(x) is np.ndarray else np.shape(x)
+    if s is None and (axes is None or type(axes) is tuple):
+        axes = range(len(shape)) if axes is None else axes
+        return [(axis, shape[axis], shape[axis]) for axis in axes]
     if axes is None:
         first = 0 if s is None else len(shape) - len(np.atleast_1d(s))
         axes = range(first, len(shape))
