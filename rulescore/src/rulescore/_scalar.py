@@ -155,7 +155,19 @@ def _of_some(
     needed: Any,
 ) -> tuple[Any, ...]:
     """Return the cotangents of the arguments that are needed, and `None` for the others."""
-    return _pulled(_partials(rule, xs, out, needed[1:]), dy, primals)
+    if rule.partials is not None or len(xs) == 1:
+        return _pulled(_partials(rule, xs, out, needed[1:]), dy, primals)
+    partials = rule.body(*_given(rule, xs, out))
+    if type(partials) is not tuple or len(partials) != len(xs):
+        raise _wrong_number(rule, partials)
+    if type(dy) is np.ndarray:
+        _refuse_other_shape(dy, primals)
+    found: list[Any] = [None]
+    for p in partials:  # nearly all of them are `None`
+        position = len(found)
+        is_needed = p is not None and needed[position]
+        found.append(pull(dy, p, primals[position - 1], primals) if is_needed else None)
+    return tuple(found)
 
 
 def _pulled(partials: Sequence[Any], dy: Any, primals: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -190,9 +202,7 @@ def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
     return (*inexact, out) if rule.takes_out else tuple(inexact)
 
 
-def _partials(
-    rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]
-) -> Sequence[Any]:
+def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> Sequence[Any]:
     """Return the partial derivatives that are needed, and `None` for the others."""
     given = _given(rule, xs, out)
     if rule.partials is not None:
@@ -203,10 +213,7 @@ def _partials(
     each = (partials,) if len(xs) == 1 else partials
     if type(each) is not tuple or len(each) != len(xs) or type(each[0]) is tuple:
         raise _wrong_number(rule, partials)
-    for position, n in enumerate(needed):
-        if not n and each[position] is not None:
-            return [p if n else None for p, n in zip(each, needed, strict=True)]
-    return each
+    return [p if n else None for p, n in zip(each, needed, strict=True)]
 
 
 def push_scalar(rule: Rule, out: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:

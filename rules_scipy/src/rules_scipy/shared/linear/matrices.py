@@ -15,6 +15,8 @@ def given(**options):
 
 def conjugate(x):
     """Return the conjugate of `x`, which is `x` itself where it is real."""
+    if type(x) is np.ndarray:
+        return x.conj() if x.dtype.kind == "c" else x
     return np.conj(x) if np.iscomplexobj(x) else x
 
 
@@ -63,6 +65,8 @@ SYMMETRIC = ("sym", "symmetric")
 
 def of_structure(da, assume_a, lower):
     """Return the cotangent of those entries of a matrix that are read where it has a structure."""
+    if assume_a is None or assume_a == "general":
+        return da
     if assume_a in HERMITIAN:
         return of_hermitian(da, lower)
     if assume_a in SYMMETRIC:

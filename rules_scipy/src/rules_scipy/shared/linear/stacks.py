@@ -65,7 +65,14 @@ def stacks(x, core):
 
 def is_stack(x, core):
     """Return whether an argument holds a stack."""
-    return any(stacks(x, core))
+    if type(core) is tuple:
+        if isinstance(x, tuple):
+            return any(map(is_stack, x, core))
+        core = core[0]
+    if core is None:
+        return False
+    ndim = x.ndim if type(x) is np.ndarray else np.ndim(x)
+    return ndim > (2 if core == 12 else core)
 
 
 def one(x, core, shape, at):
