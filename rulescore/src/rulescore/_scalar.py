@@ -202,7 +202,7 @@ def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
     return (*inexact, out) if rule.takes_out else tuple(inexact)
 
 
-def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> Sequence[Any]:
+def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> list[Any]:
     """Return the partial derivatives that are needed, and `None` for the others."""
     given = _given(rule, xs, out)
     if rule.partials is not None:
