@@ -163,10 +163,9 @@ def _of_some(
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
     found: list[Any] = [None]
-    for p in partials:  # nearly all of them are `None`
-        position = len(found)
-        is_needed = p is not None and needed[position]
-        found.append(pull(dy, p, primals[position - 1], primals) if is_needed else None)
+    for p, x in zip(partials, primals, strict=True):  # nearly all of them are `None`
+        is_needed = p is not None and needed[len(found)]
+        found.append(pull(dy, p, x, primals) if is_needed else None)
     return tuple(found)
 
 
@@ -191,10 +190,7 @@ def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
     """Return what the partial derivatives of a rule are computed from."""
     for x in xs:
         kind = type(x)
-        if kind is np.ndarray:
-            if x.dtype.kind != "f":
-                break
-        elif kind not in _PYTHONS:
+        if kind not in _PYTHONS and (kind is not np.ndarray or x.dtype.kind != "f"):
             break
     else:
         return (*xs, out) if rule.takes_out else xs
