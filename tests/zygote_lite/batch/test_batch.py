@@ -70,6 +70,7 @@ AT_ONCE = {
     "narrow": (lambda x, w: np.tanh(x) * 2.0 + x.mean() + w, (0, None), (F, F[0])),
     "integers": (lambda i: (i * 2 + 1) / 2, 0, (N,)),
     "complex": (lambda x: x.conj() * x.real - np.fft.fft(x).imag, 0, (A + 1j * A[::-1],)),
+    "conjugate_of_bools": (lambda x: x.conj(), 0, (A > 0,)),
     "broadcasting": (lambda x, s: x * s + W.T * x, 0, (A, S)),
     "products": (lambda m, x: (m @ m) @ x[:3] + np.dot(x, W) + np.outer(x, x)[:3, 0], 0, (M, A)),
     "sums": (lambda m: np.einsum("ij,kj->", m, m) + np.tensordot(m, M[0], 1).var(ddof=1), 0, (M,)),
@@ -126,6 +127,7 @@ def assert_same(found, expected):
         for a, b in zip(found, expected, strict=True):
             assert_same(a, b)
         return
+    assert found.dtype == expected.dtype
     tolerance = 1e-5 if expected.dtype == np.float32 else 1e-10
     np.testing.assert_allclose(found, expected, tolerance, tolerance, strict=True)
 

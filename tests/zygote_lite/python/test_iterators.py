@@ -322,3 +322,49 @@ def test_a_sum_of_texts_is_the_error_of_python(start):
     with pytest.raises(TypeError) as found:
         gradient(f, 1.0)
     assert str(found.value) == str(plain.value)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: reversed(x)[0],
+        lambda x: zip(x, x)[0][0],
+        lambda x: map(abs, x) + [1.0],
+        lambda x: 2 * (v for v in x),
+        lambda x: np.mean(reversed(x)),
+        lambda x: np.stack(enumerate(x)),
+        lambda x: x.__add__(iter(x)),
+        lambda x: sum(1.0 for _ in itertools.product(x, repeat=-1)),
+        lambda x: sum(1.0 for _ in x[0]),
+        lambda x: [*map(list, x)],
+    ],
+    ids=["item", "row", "plus", "times", "mean", "stack", "add", "product", "number", "list"],
+)
+def test_what_python_refuses_of_an_iterator_or_a_number_is_refused(f):
+    x = np.array([0.3, 0.5])
+    with pytest.raises((TypeError, ValueError)) as plain:
+        f(x)
+    with pytest.raises(plain.type) as found:
+        grad(f)(x)
+    assert str(found.value) == str(plain.value)
+
+
+def test_an_iterator_is_no_array_and_equals_itself():
+    x = np.array([0.3, 0.5])
+    with pytest.raises(DifferentiationError, match=r"make a list of it first \[ZL027\]"):
+        grad(lambda x: np.sum(reversed(x)))(x)
+
+    def f(x):
+        it = reversed([x])
+        return x * (it == it) + 2 * x * (it != it)
+
+    assert grad(f)(2.0) == 1.0
+
+
+def test_a_number_of_numpy_is_not_unpacked():
+    def f(x):
+        a, b = x[0]
+        return a + b
+
+    with pytest.raises(TypeError, match="cannot unpack non-iterable numpy"):
+        grad(f)(np.ones(2))

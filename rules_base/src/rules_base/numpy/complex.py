@@ -132,6 +132,7 @@ def _(x: Numeric):
 
 
 for _f, *_same in (
-    (np.real,), (np.imag,), (np.angle,), (np.conjugate, np.ndarray.conj, np.ndarray.conjugate),
+    (np.real,), (np.imag,), (np.angle,), (np.conjugate,),
+    (lambda x: x.conj(), np.ndarray.conj, np.ndarray.conjugate),  # bools stay bools
 ):  # fmt: skip
-    rule.batched(_f, *_same)(of_entries(_f))
+    rule.batched(*_same or (_f,))(of_entries(_f))

@@ -189,7 +189,7 @@ class Whole(NDArrayOperatorsMixin):
 
     def conj(self) -> Any:
         """Return the conjugate."""
-        return self.call(np.conjugate, (self,), {})
+        return self.call(np.ndarray.conj, (self,), {})
 
     def __array_ufunc__(self, ufunc: Any, method: str, *xs: Any, **kws: Any) -> Any:
         f = ufunc if method == "__call__" else getattr(ufunc, method)

@@ -48,8 +48,13 @@ def join_keywords(f: Any, mappings: Any) -> dict[str, Any]:
 
 def unpack(x: Any, count: int, star: int | None, /) -> tuple[Any, ...]:
     """Take a sequence apart, as an assignment to `count` targets does."""
-    if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
-        raise TypeError(f"cannot unpack non-iterable {type(x).__name__} object")
+    if not hasattr(type(x), "__iter__"):
+        try:
+            iter(x)
+        except TypeError as error:  # which a number of NumPy raises, for all its `__getitem__`
+            raise TypeError(
+                f"cannot unpack non-iterable {str(error).split(chr(39))[1]} object"
+            ) from None
     if star is None:
         parts = tuple(x if type(x) in (tuple, list) else itertools.islice(iter(x), count + 1))
         if len(parts) < count:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import rules_of
 from zygote_lite._activity.classes import bind_method, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, note_outside
 from zygote_lite._activity.walk import reaches_active
@@ -48,10 +49,23 @@ def invoked(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any
         member = member_of(type(x), name)
         fields = fields_of(x)
         plain = isinstance(member, types.FunctionType | types.MethodDescriptorType)
-        if plain and name not in fields and not bind_method(type(x), "__getattribute__"):
+        if (
+            plain
+            and name not in fields
+            and not bind_method(type(x), "__getattribute__")
+            and not _has_own_rule(x, member)
+        ):
             return tape.call((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
     method, node = tape.call((None, nodes[1], None), getattr, x, name)
     return tape.call((node, *nodes[3:]), method, *xs, **kws)
+
+
+def _has_own_rule(x: Any, f: Any) -> bool:
+    """Return whether there is a rule for a method of this object alone."""
+    known = rules_of(f.__code__) if type(f) is types.FunctionType else ()
+    return any(
+        type(rule.function) is types.MethodType and rule.function.__self__ is x for rule in known
+    )
 
 
 @handlers.desugared(apply)

@@ -15,7 +15,7 @@ from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._python.library.builtins import ITEMS, KEYS, VALUES, flat_entries
 from zygote_lite._python.library.c_iterators import is_native, take_step
-from zygote_lite._tape.generators import Generated, attribute_refusal
+from zygote_lite._tape.generators import Generated, attribute_refusal, refuse_whole_iterators
 from zygote_lite._tape.holders import instead_of, refused_holder
 from zygote_lite._tape.tape import Tape
 
@@ -93,6 +93,13 @@ def _next_of(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
 @handlers.desugared(isinstance)
 def _(tape: Tape, nodes: Nodes, x: Any, classes: Any) -> Traced | None:
     return (issubclass(x.kind, classes), None) if isinstance(x, Generated) else None
+
+
+@handlers.desugared(operator.eq, operator.ne, of=Generated, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, x: Any, y: Any) -> Traced:
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        refuse_whole_iterators(f, (x, y))
+    return f(x, y), None
 
 
 @handlers.desugared(operator.length_hint)

@@ -2,6 +2,8 @@
 
 import collections
 import dis
+import itertools
+import operator
 import sys
 import types
 from collections.abc import Generator
@@ -176,6 +178,51 @@ def _plain_generator(generated: Generated) -> Generator[Any, Any, Any]:
         except StopIteration as stop:
             return stop.value
         sent = yield y
+
+
+_BY_ELEMENTS = {
+    operator.contains, operator.countOf, operator.indexOf, operator.length_hint,
+    operator.setitem, operator.iadd, operator.iconcat, np.fromiter,
+}  # fmt: skip
+_EMPTY: dict[type, Any] = {
+    type(x()): x
+    for x in (
+        lambda: iter(()), lambda: iter([]), lambda: iter({}), lambda: iter({}.values()),
+        lambda: iter({}.items()), lambda: iter(set()), lambda: iter(np.ones(1)),
+        lambda: iter(collections.deque()), lambda: iter(int, 0), lambda: reversed([]),
+        lambda: reversed(np.ones(1)), lambda: reversed({}), lambda: (x for x in ()),
+        lambda: map(abs, ()), lambda: filter(None, ()), lambda: enumerate(()), zip,
+        itertools.chain, itertools.count, lambda: itertools.repeat(0), itertools.product,
+        lambda: itertools.cycle(()), lambda: itertools.accumulate(()),
+        lambda: itertools.starmap(abs, ()), lambda: itertools.islice((), 0),
+        lambda: itertools.pairwise(()), lambda: itertools.tee(())[0],
+        lambda: itertools.combinations((), 0), lambda: itertools.permutations(()),
+        lambda: itertools.zip_longest(), lambda: itertools.compress((), ()),
+        lambda: itertools.takewhile(abs, ()), lambda: itertools.dropwhile(abs, ()),
+        lambda: itertools.groupby(()), lambda: itertools.filterfalse(abs, ()),
+    )
+}  # fmt: skip
+
+
+def refuse_whole_iterators(f: Any, xs: tuple[Any, ...]) -> None:
+    """Refuse iterators as operands of operators and of NumPy, which do not ask for the elements.
+
+    Python's own error is raised, where there is one.
+    """
+    owner = getattr(f, "__objclass__", f)
+    of_numpy = type(f) is np.ufunc or str(getattr(owner, "__module__", "")).startswith("numpy")
+    is_operator = getattr(f, "__module__", None) in ("_operator", "operator")
+    if f in _BY_ELEMENTS or not (of_numpy or is_operator):
+        return
+    given = [x for x in xs if type(x) is Generated]
+    if f is np.sum and all(x.kind is types.GeneratorType for x in given):
+        return  # which is an older way to write `sum`
+    if all(x.kind in _EMPTY for x in given):
+        f(*(_EMPTY[x.kind]() if type(x) is Generated else x for x in xs))
+    raise Fault.ITERATOR(
+        f"{where()}: {name_of(f)} is given an iterator (of {given[0].kind.__name__}), of which it "
+        "does not take the elements: make a list of it first"
+    )
 
 
 def refuse_iterator(f: Any, y: Any) -> None:

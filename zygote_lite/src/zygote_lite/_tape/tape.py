@@ -48,7 +48,7 @@ from zygote_lite._cotangents.registry import (
 from zygote_lite._cotangents.run import state
 from zygote_lite._tape.arguments import is_called_in_python, with_named_out
 from zygote_lite._tape.entries import hand_on
-from zygote_lite._tape.generators import Generated, class_of_iterator
+from zygote_lite._tape.generators import Generated, class_of_iterator, refuse_whole_iterators
 from zygote_lite._tape.holders import computes_in_c, refuse_plain_numbers, refused_holder
 from zygote_lite._tape.inactive import Iteration, is_resolved_later, resolved_anyway
 from zygote_lite._tape.overwriting import overwritten, refuse_contents
@@ -161,6 +161,7 @@ class Tape(Iteration):
             return y, node
         as_lists = deque in map(type, xs) and takes_lists(f, xs)
         if as_lists or (any(type(x) is Generated for x in xs) and not is_resolved_later(f)):
+            refuse_whole_iterators(f, xs)
             xs, nodes = self.run_out(xs, nodes)
             return self.call(nodes, f, *xs, **kws)
         return self.by_callable(nodes, f, xs, kws)

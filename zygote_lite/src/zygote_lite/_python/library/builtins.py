@@ -61,8 +61,8 @@ def way_to_iterate(x: Any) -> Any:
         return iterate_sequence
     if isinstance(x, np.flatiter) and x.base.flags.c_contiguous:
         return iterate_flat
-    if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
-        raise TypeError(f"'{type(x).__name__}' object is not iterable")
+    if not hasattr(type(x), "__iter__"):
+        builtins.iter(x)  # raises what Python raises, of a number of NumPy, too
     return iterate_elements
 
 

@@ -22,6 +22,7 @@ from zygote_lite._cotangents.kinds import (
     slot_names,
 )
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._tape.generators import Generated, attribute_refusal
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -83,6 +84,8 @@ _REDUCED_IN_C: dict[type, Any] = {
 @handlers.desugared(object.__reduce_ex__)
 def _(tape: Tape, nodes: Nodes, x: Any, protocol: int) -> Traced | None:
     """Reduce an object by its own `__reduce__`, or else as C does."""
+    if isinstance(x, Generated):
+        raise attribute_refusal(x, "__reduce__")
     cls: Any = type(x)
     reduce = bind_method(cls, "__reduce__") or _REDUCED_IN_C.get(cls)
     if reduce is None and _is_reduced_as_usual(x) and protocol >= 2:

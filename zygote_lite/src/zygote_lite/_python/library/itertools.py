@@ -54,6 +54,8 @@ def _islice(iterable: Any, *xs: Any) -> Any:
 
 @handlers.in_python(itertools.product)
 def _product(*xs: Any, repeat: Any = 1) -> Any:  # takes all elements when it is made
+    if repeat < 0:
+        raise ValueError("repeat argument cannot be negative")
     return _nested_rows([x if type(x) is range else tuple(x) for x in xs] * repeat)
 
 

@@ -102,6 +102,7 @@ def method_call(
         return _dicts.method(builder, owner, f.name, xs, kws)
     if owner.where is not None:
         own = _objects.function_of(builder.inputs, owner, f.name)
+        _refuse_rule_of_bound(own)
         return builder.apply(own, [owner, *xs], kws, stem)
     raise NotSupported.METHOD(f"it calls the method {f.name} of {an(type(owner.sample).__name__)}")
 
