@@ -1,12 +1,14 @@
 """Changes of lists: entries come, go and move, and their cotangents with them."""
 
+import collections
 import random
 import tracemalloc
 
+import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_same
-from zygote_lite import DifferentiationError, gradient, pullback
+from zygote_lite import DifferentiationError, grad, gradient, jvp, pullback
 from zygote_lite.testing import recorded_only
 
 
@@ -198,3 +200,19 @@ def test_tuples_that_are_repeated():
 
     with recorded_only():
         assert gradient(f, 3.0) == (1.0 + 10.0 + 600.0 + 5.0 + 1.0,)
+
+
+@pytest.mark.parametrize("operator", ["+=", "*="])
+@pytest.mark.parametrize("start", ["[x[0], x[1]]", "[1.0, 2.0]", "deque([x[1], 3.0])"])
+def test_an_array_makes_an_array_of_a_list_in_place(start, operator):
+    names = {"np": np, "deque": collections.deque}
+    exec(  # the operators are many
+        f"def f(x):\n    y = {start}\n    z = y\n    y {operator} x\n"
+        "    return np.sum(np.sin(y)) + len(z) * z[0]",
+        names,
+    )
+    f, x = names["f"], np.array([0.3, 0.5])
+    expected = [(f(x + d) - f(x - d)) / 2e-6 for d in np.eye(2) * 1e-6]
+    for _ in range(3):
+        np.testing.assert_allclose(grad(f)(x), expected, rtol=1e-6)
+    np.testing.assert_allclose(jvp(f, (x,), (x,))[1], expected @ x, rtol=1e-6)

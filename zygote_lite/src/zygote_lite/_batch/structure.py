@@ -252,6 +252,24 @@ def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     return run.resolve(attribute_of_value(run, getattr, (x, name), {}), tuple(rest), kws)
 
 
+@_of(intrinsics.look_up)
+def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
+    """Look up a method: a tracer, or what has no attributes of its own, stands for it."""
+    x, name = xs
+    if type(x) is Tracer or type(x) in intrinsics.WITHOUT_FIELDS:
+        return x
+    return intrinsics.LookedUp(attribute_of_value(run, getattr, (x, name), {}))
+
+
+@_of(intrinsics.invoke_found)
+def _(run: Any, f: Any, xs: Any, kws: Any) -> Any:
+    """Call a method that was looked up."""
+    found, name, *rest = xs
+    if type(found) is not intrinsics.LookedUp:
+        return run.resolve(intrinsics.invoke, (found, name, *rest), kws)
+    return run.resolve(found.method, tuple(rest), kws)
+
+
 def _method_of_entry(run: Any, x: Tracer, name: str, rest: tuple[Any, ...], kws: Any) -> Any:
     if x.plain:
         raise NotBatched(f"{where()}: the method {name} of a Python number")

@@ -1,6 +1,7 @@
 """Functions that only lowered code calls, for syntax that has no function in Python."""
 
 import builtins
+import collections
 import itertools
 import operator
 import types
@@ -18,6 +19,40 @@ def invoke(x: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
     if name == "resize" and isinstance(x, np.ndarray):
         refuse_resize()
     return getattr(x, name)(*xs, **kws)
+
+
+class LookedUp:
+    """A method that was looked up before the arguments of its call were computed.
+
+    Attributes:
+        method: the method; or, with an owner, the function that its class has.
+        owner: the object whose method it is, or `None` where the method is bound.
+    """
+
+    __slots__ = ("method", "owner")
+
+    def __init__(self, method: Any, owner: Any = None) -> None:
+        self.method, self.owner = method, owner
+
+
+WITHOUT_FIELDS = {
+    list, dict, set, frozenset, tuple, str, bytes, int, float, bool, complex, collections.deque,
+    np.ndarray, np.float64, np.float32, np.int64, np.bool_,
+}  # fmt: skip
+"""Types whose objects have the methods of their class, and no attributes of their own."""
+
+
+def look_up(x: Any, name: str, /) -> Any:
+    """Look up a method; its arguments are computed next."""
+    return LookedUp(getattr(x, name))
+
+
+def invoke_found(found: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
+    """Call a method that was looked up; of Python's own types the object itself is given."""
+    if type(found) is not LookedUp:
+        return invoke(found, name, *xs, **kws)
+    owner = () if found.owner is None else (found.owner,)
+    return found.method(*owner, *xs, **kws)
 
 
 def refuse_resize() -> Never:
@@ -300,10 +335,10 @@ def note_class(cls: Any, names: tuple[Any, ...], held: dict[str, Any], /, *value
 
 _FUNCTIONS = (
     apply, build_dict, build_list, build_set, build_slice, build_tuple,
-    class_parts, delete_cell, enter_context, exit_context, format_value, invoke, join_arguments,
-    join_dict, join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest,
-    matches_class, matches_mapping, matches_sequence, note_annotations, note_class, read_cell,
-    resume, set_defaults, unpack, value_returned, write_cell, write_global,
+    class_parts, delete_cell, enter_context, exit_context, format_value, invoke, invoke_found,
+    join_arguments, join_dict, join_list, join_set, join_text, join_tuple, look_up, mapping_parts,
+    mapping_rest, matches_class, matches_mapping, matches_sequence, note_annotations, note_class,
+    read_cell, resume, set_defaults, unpack, value_returned, write_cell, write_global,
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",

@@ -122,20 +122,25 @@ class _Recorder:
         out: list[ir.Statement] = []
         methods: dict[ir.Atom, ir.GetAttribute] = {}
         called = {s.function for s in body if isinstance(s, ir.Call)}
-        for s in body:
+        for s, then in zip(body, [*body[1:], None], strict=False):
             if (
                 isinstance(s, ir.GetAttribute)
                 and ir.Name(s.target) in called
                 and self.uses[s.target] == 1
                 and isinstance(s.value, ir.Name)
             ):
-                methods[ir.Name(s.target)] = s  # looked up where it is called
-                continue
+                methods[ir.Name(s.target)] = s
+                if isinstance(then, ir.Call) and then.function == ir.Name(s.target):
+                    continue  # looked up where it is called
+                found: list[ir.Atom] = [s.value, ir.Const(s.name)]  # before the arguments
+                methods[ir.Name(s.target)] = replace(s, value=ir.Name(s.target))
+                s = ir.Call(s.origin, s.target, ir.Intrinsic("look_up"), found)
             s = _as_call(s)
             if isinstance(s, ir.Call) and s.function in methods:
                 method = methods.pop(s.function)
+                name = "invoke_found" if method.value == s.function else "invoke"
                 arguments = [method.value, ir.Const(method.name), *s.arguments]
-                s = replace(s, function=ir.Intrinsic("invoke"), arguments=arguments)
+                s = replace(s, function=ir.Intrinsic(name), arguments=arguments)
             self.statement(s, out)
         return out
 

@@ -21,12 +21,16 @@ from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import (
+    WITHOUT_FIELDS,
+    LookedUp,
     apply,
     frame_refusal,
     invoke,
+    invoke_found,
     join_arguments,
     join_keywords,
     join_tuple,
+    look_up,
     note_annotations,
     set_defaults,
 )
@@ -34,6 +38,7 @@ from zygote_lite._ir.places import is_library, name_of
 from zygote_lite._python.objects.attributes import refuse_numbers_in_annotations
 from zygote_lite._python.objects.construct import initialize
 from zygote_lite._tape.arguments import OPERATORS, is_of_numbers
+from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.refusal import asking
 from zygote_lite._tape.tape import Tape
 
@@ -45,19 +50,49 @@ UNARY_METHODS: dict[str, Any] = {"__abs__": abs, "__neg__": operator.neg, "__pos
 @handlers.desugared(invoke)
 def invoked(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> Traced:
     """Resolve the call of a method: that of the function that the class has."""
-    if not isinstance(x, type | types.ModuleType | super):
-        member = member_of(type(x), name)
-        fields = fields_of(x)
-        plain = isinstance(member, types.FunctionType | types.MethodDescriptorType)
-        if (
-            plain
-            and name not in fields
-            and not bind_method(type(x), "__getattribute__")
-            and not _has_own_rule(x, member)
-        ):
-            return tape.call((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
+    member = _plain_method(x, name)
+    if member is not None:
+        return tape.call((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
     method, node = tape.call((None, nodes[1], None), getattr, x, name)
     return tape.call((node, *nodes[3:]), method, *xs, **kws)
+
+
+def _plain_method(x: Any, name: str) -> Any:
+    """Return the function that the class of an object has for a method, if it is found there."""
+    if isinstance(x, type | types.ModuleType | super):
+        return None
+    member = member_of(type(x), name)
+    plain = isinstance(member, types.FunctionType | types.MethodDescriptorType)
+    if not plain or name in fields_of(x) or bind_method(type(x), "__getattribute__"):
+        return None
+    return None if _has_own_rule(x, member) else member
+
+
+@handlers.desugared(look_up, always=True)
+def looked_up(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced:
+    """Look up a method: what has no methods but those of Python's own types stands for it."""
+    if (type(x) in WITHOUT_FIELDS or type(x) is Generated) and hasattr(type(x), name):
+        return x, nodes[1]
+    member = _plain_method(x, name)
+    if member is not None:
+        return LookedUp(member, x), nodes[1]
+    y, node = tape.call((None, nodes[1], None), getattr, x, name)
+    return LookedUp(y), node
+
+
+@handlers.desugared(invoke_found, always=True)
+def invoked_as_found(
+    tape: Tape, nodes: Nodes, found: Any, name: str, /, *xs: Any, **kws: Any
+) -> Traced:
+    """Call a method as it was before the arguments of the call were computed."""
+    if type(found) is not LookedUp:
+        return tape.call(nodes, invoke, found, name, *xs, **kws)
+    owner, method = found.owner, found.method
+    if owner is None:
+        return tape.call((nodes[1], *nodes[3:]), method, *xs, **kws)
+    if _plain_method(owner, name) is method:
+        return tape.call(nodes, invoke, owner, name, *xs, **kws)
+    return tape.call((None, nodes[1], *nodes[3:]), method, owner, *xs, **kws)
 
 
 def _has_own_rule(x: Any, f: Any) -> bool:

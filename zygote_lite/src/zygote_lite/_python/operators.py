@@ -17,7 +17,7 @@ import numpy as np
 from zygote_lite._activity.classes import bind_method, may_have_methods, member_of
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._activity.walk import reaches_active
-from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
+from zygote_lite._cotangents.kinds import has_rows, is_known_by_rule, is_written_in_python
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.operators import BINARY, IN_PLACE, REFLECTED
 from zygote_lite._ir.places import where
@@ -188,6 +188,8 @@ def _(in_place: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
             result, node = tape.call((None, nodes[2], nodes[1]), right, b, a)
             if result is not NotImplemented:
                 return result, node
+        if isinstance(b, np.ndarray | np.generic) or has_rows(type(b)):
+            return tape.call((None, nodes[1], nodes[2]), f, a, b)  # NumPy's way comes first
         if _repeats(named, a, b):
             b, nodes = tape.call((None, nodes[2]), operator.index, b)[0], (None, nodes[1], None)
     if type(a) is list and name == "__imul__":

@@ -28,8 +28,16 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
 from zygote_lite._cotangents.run import EntryBack, state
-from zygote_lite._ir.intrinsics import build_tuple, invoke, read_cell, unpack, write_cell
-from zygote_lite._python.calls import invoked
+from zygote_lite._ir.intrinsics import (
+    build_tuple,
+    invoke,
+    invoke_found,
+    look_up,
+    read_cell,
+    unpack,
+    write_cell,
+)
+from zygote_lite._python.calls import invoked, invoked_as_found, looked_up
 from zygote_lite._python.containers.dicts import PUT, put_item
 from zygote_lite._python.containers.keys import refuse_active_key
 from zygote_lite._python.containers.lists import APPENDED, append_to
@@ -239,6 +247,17 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
     if state.has_texts or tape.written or is_known_by_rule(type(x)):
         return None
     done: Traced = invoked(tape, nodes, *xs)
+    return done
+
+
+@handlers.direct(look_up)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
+    return None if tape.written else looked_up(tape, nodes, *xs)
+
+
+@handlers.direct(invoke_found)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
+    done: Traced = invoked_as_found(tape, nodes, *xs)
     return done
 
 

@@ -184,24 +184,21 @@ _BY_ELEMENTS = {
     operator.contains, operator.countOf, operator.indexOf, operator.length_hint,
     operator.setitem, operator.iadd, operator.iconcat, np.fromiter,
 }  # fmt: skip
-_EMPTY: dict[type, Any] = {
-    type(x()): x
-    for x in (
-        lambda: iter(()), lambda: iter([]), lambda: iter({}), lambda: iter({}.values()),
-        lambda: iter({}.items()), lambda: iter(set()), lambda: iter(np.ones(1)),
-        lambda: iter(collections.deque()), lambda: iter(int, 0), lambda: reversed([]),
-        lambda: reversed(np.ones(1)), lambda: reversed({}), lambda: (x for x in ()),
-        lambda: map(abs, ()), lambda: filter(None, ()), lambda: enumerate(()), zip,
-        itertools.chain, itertools.count, lambda: itertools.repeat(0), itertools.product,
-        lambda: itertools.cycle(()), lambda: itertools.accumulate(()),
-        lambda: itertools.starmap(abs, ()), lambda: itertools.islice((), 0),
-        lambda: itertools.pairwise(()), lambda: itertools.tee(())[0],
-        lambda: itertools.combinations((), 0), lambda: itertools.permutations(()),
-        lambda: itertools.zip_longest(), lambda: itertools.compress((), ()),
-        lambda: itertools.takewhile(abs, ()), lambda: itertools.dropwhile(abs, ()),
-        lambda: itertools.groupby(()), lambda: itertools.filterfalse(abs, ()),
-    )
-}  # fmt: skip
+_EMPTY: tuple[Any, ...] = (
+    iter, lambda _: iter([]), lambda _: iter({}), lambda _: iter({}.values()),
+    lambda _: iter({}.items()), lambda _: iter(set()), lambda _: iter(np.ones(1)),
+    lambda _: iter(collections.deque()), lambda _: iter(int, 0), lambda _: reversed([]),
+    lambda _: reversed(np.ones(1)), lambda _: reversed({}), lambda none: (x for x in none),
+    lambda none: map(abs, none), lambda none: filter(None, none), enumerate, zip,
+    itertools.chain, lambda _: itertools.count(), itertools.repeat, itertools.product,
+    itertools.cycle, itertools.accumulate, lambda none: itertools.starmap(abs, none),
+    lambda none: itertools.islice(none, 0), itertools.pairwise,
+    lambda none: itertools.tee(none)[0], lambda none: itertools.combinations(none, 0),
+    itertools.permutations, itertools.zip_longest, lambda none: itertools.compress(none, none),
+    lambda none: itertools.takewhile(abs, none), lambda none: itertools.dropwhile(abs, none),
+    itertools.groupby, lambda none: itertools.filterfalse(abs, none),
+)  # fmt: skip
+_MAKERS: dict[type, Any] = {type(make(())): make for make in _EMPTY}
 
 
 def refuse_whole_iterators(f: Any, xs: tuple[Any, ...]) -> None:
@@ -212,13 +209,13 @@ def refuse_whole_iterators(f: Any, xs: tuple[Any, ...]) -> None:
     owner = getattr(f, "__objclass__", f)
     of_numpy = type(f) is np.ufunc or str(getattr(owner, "__module__", "")).startswith("numpy")
     is_operator = getattr(f, "__module__", None) in ("_operator", "operator")
-    if f in _BY_ELEMENTS or not (of_numpy or is_operator):
-        return
     given = [x for x in xs if type(x) is Generated]
+    if not given or f in _BY_ELEMENTS or not (of_numpy or is_operator):
+        return
+    if all(x.kind in _MAKERS for x in given):
+        f(*(_MAKERS[x.kind](()) if type(x) is Generated else x for x in xs))
     if f is np.sum and all(x.kind is types.GeneratorType for x in given):
-        return  # which is an older way to write `sum`
-    if all(x.kind in _EMPTY for x in given):
-        f(*(_EMPTY[x.kind]() if type(x) is Generated else x for x in xs))
+        return  # an older NumPy calls `sum`
     raise Fault.ITERATOR(
         f"{where()}: {name_of(f)} is given an iterator (of {given[0].kind.__name__}), of which it "
         "does not take the elements: make a list of it first"

@@ -4,8 +4,11 @@ import dataclasses
 import enum
 import operator
 import warnings
+from collections import deque
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from rulescore import project, why
 from rulescore.faults import an
@@ -97,7 +100,8 @@ def call(
 
     The first of these answers that has an answer (`RESOLUTION`, in the same order):
 
-    1. what stands for a function while code is made: a function that is defined inside, a method,
+    1. a list that NumPy makes an array of, which is the tape's;
+       what stands for a function while code is made: a function that is defined inside, a method,
        a partial, a getter; what is done with objects that inherit from containers;
     2. verbs of the engine, and what they have made;
     3. data of pandas; output, random draws;
@@ -238,6 +242,16 @@ def _construction(builder: Builder, f: Any, xs: Values, kws: Options, stem: str)
     return None
 
 
+def _array_of_list(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
+    """Leave `x += y` of a list and an array to the tape: NumPy makes a new array of it."""
+    if f is not operator.iadd and f is not operator.imul:
+        return None
+    made = xs[1].is_array or xs[1].is_known_by_rule or isinstance(xs[1].sample, np.generic)
+    if made and isinstance(xs[0].sample, list | deque):
+        raise NotSupported.LIST_OPERATION("an operator in place has a list and an array")
+    return None
+
+
 def _of_objects(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
     if any(x.is_object for x in xs):
         found = _operators.of_objects(builder, f, xs, kws)
@@ -327,8 +341,8 @@ def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem:
 
 
 RESOLUTION: tuple[Resolver, ...] = (
-    _stand_in, of_subclasses, of_tables, _verb, _effect, _written_for_statements, _changing,
-    _stand_in_made, _definition, _construction, _of_objects, _writing_call, _of_structures,
-    _builtin, _known_already, _written_operation,
+    _array_of_list, _stand_in, of_subclasses, of_tables, _verb, _effect,
+    _written_for_statements, _changing, _stand_in_made, _definition, _construction, _of_objects,
+    _writing_call, _of_structures, _builtin, _known_already, _written_operation,
 )  # fmt: skip
 """Who answers a call, in this order: each returns the value, or `None` where it is not its own."""
