@@ -772,3 +772,15 @@ def test_the_usual_call_is_not_mistaken():
     assert jvp(other, (2.0, 3.0), (1.0, 1.0)) == (30.0, 25.0)
     with testing.recorded_only():
         assert jvp(f, (2.0, 3.0), (1.0, 1.0)) == (30.0, 25.0)
+
+
+def test_an_item_of_a_tuple_is_not_assigned_though_it_is_there_already():
+    def f(x):
+        y = x.copy()
+        both = (y, y)
+        both[0] *= 2.0
+        return np.sum(y)
+
+    for _ in range(3):
+        with pytest.raises(TypeError, match="'tuple' object does not support item assignment"):
+            jvp(f, (np.ones(2),), (np.ones(2),))

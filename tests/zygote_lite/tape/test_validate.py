@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from zygote_lite import DifferentiationError, grad
 from zygote_lite._tape.validate import checksum_of, contents_of, hold_the_same, own_buffers
 
 
@@ -34,3 +35,20 @@ def test_texts_and_flags_may_change_but_where_counts_matter():
     assert not hold_the_same(before, contents_of(operands), counts=True)
     held["x"] = 3.0
     assert not hold_the_same(before, contents_of(operands))
+
+
+def test_an_array_that_an_argument_holds_twice_is_not_written():
+    def write(xs):
+        xs[0][0] = 2.0 * xs[1][1]
+        return np.sum(xs[0] * xs[1])
+
+    f, expected = grad(write), [[0.0, 0.5], [1.0, 1.1]]
+    x = np.array([0.3, 0.5])
+    for _ in range(3):
+        np.testing.assert_allclose(f([x.copy(), x.copy()]), expected)
+        for shared in ([x.copy()] * 2, {0: (y := x.copy()), 1: y[::-1]}):
+            with pytest.raises(DifferentiationError, match=r"put a copy at one of them \[ZL015\]"):
+                f(shared)
+    memory = np.array([0.3, 0.5, 0.3, 0.5])
+    np.testing.assert_allclose(f([memory[:2], memory[2:]]), expected)
+    np.testing.assert_allclose(grad(lambda xs: np.sum(xs[0] * xs[1]))([x, x]), [x, x])

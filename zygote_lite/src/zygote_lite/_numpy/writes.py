@@ -245,7 +245,13 @@ def _copied_index(index: Any) -> Any:
 def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId, f: Any) -> Traced:
     """Write the whole of an array, as `out=` and the operators in place do."""
     check_kinds(x, value, at_value is not None)
-    if np.shape(value) != x.shape and f is not np.copyto:
+    shape = np.shape(value)
+    if isinstance(f, np.ufunc) and f.signature is None and len(shape) <= x.ndim:
+        shape = tuple(
+            n if m == 1 else m
+            for m, n in zip((1,) * (x.ndim - len(shape)) + shape, x.shape, strict=True)
+        )  # the operands are repeated
+    if shape != x.shape and f is not np.copyto:
         raise ValueError(
             f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast "
             f"shape {np.shape(value)}"

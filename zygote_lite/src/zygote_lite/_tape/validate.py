@@ -287,6 +287,26 @@ def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> 
                 "is the function itself), and it is written in place, so that their gradients "
                 "cannot be told apart: pass a copy as one of them"
             )
+    for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
+        if position and flag and any(id(owner) in written for owner in _held_twice(x)):
+            raise Fault.SHARED_ARGUMENTS(
+                f"argument {position} holds one array, or views of one, at two places (argument 0 "
+                "is the function itself), and it is written in place, so that their gradients "
+                "cannot be told apart: put a copy at one of them"
+            )
+
+
+def _held_twice(x: Any) -> Iterator[Any]:
+    """Yield the arrays that own memory that a structure holds at two places."""
+    seen: dict[int, list[Any]] = {}
+    for part in within(x):
+        for _, y in entries_of(part) if kind_of(part) > FUNCTION else ():
+            if isinstance(y, np.ndarray):
+                owner = owner_of(y)
+                before = seen.setdefault(id(owner), [])
+                if any(np.shares_memory(y, z) for z in before):
+                    yield owner
+                before.append(y)
 
 
 def contents_of(operands: Any, whole: bool = False) -> list[tuple[Any, Any]]:

@@ -167,6 +167,8 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     if _held.is_held(x):
         _held_calls.put_held(builder, x, index, value)
         return
+    if isinstance(x.sample, tuple):
+        raise Unsound.RAISES("a tuple does not support item assignment")
     if _is_there(x, index, value):
         return
     known = index.is_constant and not isinstance(index.sample, slice)

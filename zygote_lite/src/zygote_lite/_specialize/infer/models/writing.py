@@ -33,12 +33,15 @@ def writing_call(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
     """Write a call that writes to an array, and return its value; `None` for other calls."""
     if builder.plain or not any(x.is_array for x in (*xs, *kws.values())):
         return None
-    if type(getattr(f, "__self__", None)) is np.ufunc:
-        is_sum = f.__self__ is np.add and f.__name__ == "at"
+    if type(getattr(f, "__self__", None)) is np.ufunc and f.__name__ == "at":
+        is_sum = f.__self__ is np.add
         return _added_at(builder, xs) if is_sum and len(xs) == 3 and not kws else None
     out, xs, kws = _with_out(f, xs, kws)
     if out is not None and "where" in kws:
-        return _at_mask(builder, f, xs, kws, out)
+        found = _at_mask(builder, f, xs, kws, out)
+        if found is None:
+            raise Unsound.WRITES_A_RESULT("it writes a result at a mask")
+        return found
     if out is not None:
         _refuse_overlap(builder, f, [*xs, *kws.values()], out)
         result = builder.apply(f, xs, kws)
@@ -135,6 +138,8 @@ def _place_of_out(f: Any) -> int | None:
     """Return the place of the argument that the result is written into, if there is one."""
     if isinstance(f, np.ufunc):
         return f.nin if f.nout == 1 else None
+    if isinstance(getattr(f, "__self__", None), np.ufunc):
+        return {"reduce": 3, "accumulate": 3, "reduceat": 4}.get(f.__name__)
     if not str(getattr(f, "__module__", "")).startswith("numpy"):
         return None
     try:
