@@ -216,3 +216,14 @@ def test_an_array_makes_an_array_of_a_list_in_place(start, operator):
     for _ in range(3):
         np.testing.assert_allclose(grad(f)(x), expected, rtol=1e-6)
     np.testing.assert_allclose(jvp(f, (x,), (x,))[1], expected @ x, rtol=1e-6)
+
+
+def test_a_list_that_is_made_anew_is_emptied_first():
+    def f(x):
+        y = [x, 2.0 * x]
+        y.__init__([x * x])
+        list.__init__(y, [*y, 3.0 * x])
+        return sum(y)
+
+    for _ in range(3):
+        assert grad(f)(2.0) == 7.0

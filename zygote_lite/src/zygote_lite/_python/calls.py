@@ -69,7 +69,7 @@ def _plain_method(x: Any, name: str) -> Any:
 
 
 @handlers.desugared(look_up, always=True)
-def looked_up(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced:
+def method_looked_up(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced:
     """Look up a method: what has no methods but those of Python's own types stands for it."""
     if (type(x) in WITHOUT_FIELDS or type(x) is Generated) and hasattr(type(x), name):
         return x, nodes[1]

@@ -37,7 +37,7 @@ from zygote_lite._ir.intrinsics import (
     unpack,
     write_cell,
 )
-from zygote_lite._python.calls import invoked, invoked_as_found, looked_up
+from zygote_lite._python.calls import invoked, invoked_as_found, method_looked_up
 from zygote_lite._python.containers.dicts import PUT, put_item
 from zygote_lite._python.containers.keys import refuse_active_key
 from zygote_lite._python.containers.lists import APPENDED, append_to
@@ -252,7 +252,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
 
 @handlers.direct(look_up)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
-    return None if tape.written else looked_up(tape, nodes, *xs)
+    return None if tape.written else method_looked_up(tape, nodes, *xs)
 
 
 @handlers.direct(invoke_found)

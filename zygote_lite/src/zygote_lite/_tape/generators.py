@@ -198,7 +198,7 @@ _EMPTY: tuple[Any, ...] = (
     lambda none: itertools.takewhile(abs, none), lambda none: itertools.dropwhile(abs, none),
     itertools.groupby, lambda none: itertools.filterfalse(abs, none),
 )  # fmt: skip
-_MAKERS: dict[type, Any] = {type(make(())): make for make in _EMPTY}
+_OF_NOTHING: dict[type, Any] = {type(make(())): make for make in _EMPTY}
 
 
 def refuse_whole_iterators(f: Any, xs: tuple[Any, ...]) -> None:
@@ -212,8 +212,8 @@ def refuse_whole_iterators(f: Any, xs: tuple[Any, ...]) -> None:
     given = [x for x in xs if type(x) is Generated]
     if not given or f in _BY_ELEMENTS or not (of_numpy or is_operator):
         return
-    if all(x.kind in _MAKERS for x in given):
-        f(*(_MAKERS[x.kind](()) if type(x) is Generated else x for x in xs))
+    if all(x.kind in _OF_NOTHING for x in given):
+        f(*(_OF_NOTHING[x.kind](()) if type(x) is Generated else x for x in xs))
     if f is np.sum and all(x.kind is types.GeneratorType for x in given):
         return  # an older NumPy calls `sum`
     raise Fault.ITERATOR(

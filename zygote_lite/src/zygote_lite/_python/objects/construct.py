@@ -133,6 +133,8 @@ def _fill_dict(y: Any, x: Any = (), /, **kws: Any) -> None:
 
 
 def _fill_list(y: Any, x: Any = (), /) -> None:
+    if list.__len__(y):
+        list.clear(y)
     for value in x:
         list.append(y, value)
 
