@@ -66,8 +66,18 @@ def test_the_benchmark_compares_equal_gradients(client):
     w = np.eye(bench.WIDTH)
     two = bench.distributed.sum_of_gradients(bench.loss, client=client)
     batches = bench.batches_of(layers=2, rows=3, count=4)
-    times = bench.least({"loop": bench.in_a_loop, "two": two}, w, batches, rounds=1)
-    assert times.keys() == {"loop", "two"}
-    wrong = {"wrong": lambda w, batches: (0.0, 2 * two(w, batches)[1])}
+    runs = {"loop": (bench.in_a_loop, bench.process_time), "two": (two, lambda: 0.0)}
+    times = bench.least(runs, w, batches, rounds=1)
+    assert times["loop"][1] > times["two"][1] == 0.0
+    assert bench.of_workers(client) > 0.0
+    wrong = {"wrong": (lambda w, batches: (0.0, 2 * two(w, batches)[1]), bench.process_time)}
     with pytest.raises(AssertionError, match="Not equal"):
         bench.least(wrong, w, batches, rounds=1)
+
+
+def test_where_the_benchmark_says_that_two_processes_pay():
+    pays_from = import_module("benchmarks.several_processes").pays_from
+    assert pays_from({0.001: 0.5, 0.1: 1.5}) == pytest.approx(0.01)
+    assert pays_from({0.1: 1.5, 0.01: 1.2, 0.001: 0.2}) == pytest.approx(0.001 * 10**0.8)
+    assert pays_from({0.1: 1.5, 0.01: 1.2}) == 0.01
+    assert pays_from({0.1: 0.9, 0.01: 0.2}) is None

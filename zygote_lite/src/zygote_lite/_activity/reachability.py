@@ -4,8 +4,8 @@ To find out whether a call can reach something active, the names in its function
 the names in the functions and classes that these stand for, and so on. The names are read from the
 code once; what they stand for may change at any time, so it is looked up each time.
 
-The variables of some libraries hold no values of the user: those of Python, NumPy,
-pandas, PyTorch and JAX.
+The variables of some libraries hold no values of the user: those of Python, NumPy, pandas,
+xarray, PyTorch and JAX.
 """
 
 import contextlib
@@ -110,7 +110,7 @@ def _is_library_file(path: str) -> bool:
     return is_library(path) or _IN_CLOSED.search(path) is not None
 
 
-_CLOSED = ("pandas", "torch", "jax")
+_CLOSED = ("pandas", "torch", "jax", "xarray")
 _IN_CLOSED = re.compile(rf"(site|dist)-packages[/\\]({'|'.join(_CLOSED)})[/\\]")
 
 
