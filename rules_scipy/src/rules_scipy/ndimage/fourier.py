@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy import ndimage as nd
+from scipy import special as sc
 
 from rules_scipy.shared.linear.matrices import conjugate
 from rules_scipy.shared.pixels.boundaries import one_for_each
@@ -10,7 +11,6 @@ from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.fourier")
 ArrayLike = Numeric | list | tuple
-SIZE = "it is the argument of a Bessel function in a product, whose derivative is not written yet"
 
 
 def frequencies(shape, n, axis):
@@ -82,14 +82,39 @@ declare(nd.fourier_gaussian, gaussian)
 declare(nd.fourier_uniform, box)
 
 
-@rule(nd.fourier_ellipsoid, refuses={"size": SIZE})
+def slope_of_ball(x, ndim):
+    """Return the derivative by `x` of the transform of a ball, divided by `x`.
+
+    The transform is `j0(x)`, `2 J1(x) / x` or `3 j1(x) / x`, in one, two and three dimensions, with
+    Bessel functions `J` and spherical ones `j`. (DLMF 10.6.6, 10.51.3)
+    """
+    small = np.abs(x) < 1e-2
+    large = np.where(small, 1.0, x)
+    if ndim == 2:
+        found = -2 * sc.jv(2, large) / large**2
+    else:
+        found = -ndim * sc.spherical_jn((ndim + 1) // 2, large) / large ** ((ndim + 1) // 2)
+    first, second = {1: (3, 30), 2: (4, 48), 3: (5, 70)}[ndim]
+    return np.where(small, -1 / first + x**2 / second, found)
+
+
+@rule(nd.fourier_ellipsoid)
 def _(input: ArrayLike, size: ArrayLike, n=-1, axis=-1, output=None):
     y = value_of(nd.fourier_ellipsoid, input, size, n, axis, output=output)
+    x = np.asarray(input)
 
     def dinput(dy):
         return project(nd.fourier_ellipsoid(dy, size, n, axis), input)
 
-    return y, (dinput, None)
+    def dsize(dy):
+        sizes = one_for_each(size, x.ndim)
+        waves = [np.pi * f for f in frequencies(x.shape, n, axis)]
+        radius = np.sqrt(sum([(s * w) ** 2 for s, w in zip(sizes, waves, strict=True)]))
+        slope = np.real(conjugate(x * slope_of_ball(radius, x.ndim)) * dy)
+        found = [np.sum(slope * s * w**2) for s, w in zip(sizes, waves, strict=True)]
+        return project(sum(found) if np.ndim(size) == 0 else np.stack(found), size)
+
+    return y, (dinput, dsize)
 
 
 @rule(nd.fourier_shift)

@@ -108,7 +108,7 @@ def edge_of(padtype, padlen, taps):
 
 def gustafsson(b, a, x, axis, irlen):
     """Return what Gustafsson's method gives, through SciPy's source."""
-    return ss._signaltools._filtfilt_gust(b, a, x, axis=axis, irlen=irlen)[0]
+    return ss._signaltools._filtfilt_gust(b, a, np.asarray(x), axis=axis, irlen=irlen)[0]
 
 
 @rule(ss.minimum_phase)
