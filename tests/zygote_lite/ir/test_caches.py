@@ -3,6 +3,7 @@
 import functools
 import gc
 import sys
+import threading
 import weakref
 from collections.abc import Sized
 from concurrent.futures import ThreadPoolExecutor
@@ -168,6 +169,59 @@ def test_what_is_used_again_and_again_is_not_forgotten_at_once():
     for _ in range(5):
         gc.collect()
     assert len({key for key, _ in known.items()}) == 500
+
+
+def test_few_new_entries_beside_many_that_are_used_are_no_reason_to_forget():
+    known = caches.Cache(1000)
+    for i in range(500):
+        known.keep(i, i)
+    known.turn()
+    for i in range(500):
+        known.get(i)
+    known.turn()
+    for i in range(500, 600):
+        known.keep(i, i)
+    assert not known.is_due()
+    for i in range(600, 1100):
+        known.keep(i, i)
+    assert known.is_due()
+
+
+def test_what_was_found_of_classes_has_a_bound(monkeypatch):
+    monkeypatch.setattr(caches, "_MOST_CLASSES", 8)
+    monkeypatch.setattr(caches, "_MOST_ANSWERS", 4)
+    named = caches.cached_by_class(lambda kind, i: (kind.__name__, i))
+    for i in range(30):
+        kind = type(f"Kind{i}", (), {})
+        assert [named(kind, k) for k in range(10)] == [(f"Kind{i}", k) for k in range(10)]
+        assert len(caches._of_classes) <= 8
+        assert len(caches._of_classes[kind].found) <= 4
+
+
+def test_what_one_thread_has_kept_is_what_another_gets():
+    known, first, second = caches.Cache(10), [1], [1]
+    assert known.keep("a", first) is first
+    assert known.keep("a", second) is first
+
+
+def test_a_thread_waits_to_keep_something_and_forgets_nothing_meanwhile():
+    known = caches.Cache(10)
+    known.keep(1, 1)
+    keeping = threading.Thread(target=known.keep, args=(2, 2), daemon=True)
+    forgetting = threading.Thread(target=known.turn, daemon=True)
+    with known.lock:
+        assert known.lock.acquire(blocking=False)  # as in a finalizer that runs meanwhile
+        known.keep(3, 3)
+        known.lock.release()
+        forgetting.start()
+        forgetting.join(10.0)
+        assert not forgetting.is_alive()
+        assert not known.old
+        keeping.start()
+        keeping.join(0.05)
+        assert keeping.is_alive()
+    keeping.join(10.0)
+    assert known.young == {1: 1, 3: 3, 2: 2}
 
 
 def test_threads_share_a_cache(monkeypatch):
