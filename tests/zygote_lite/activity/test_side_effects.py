@@ -617,3 +617,54 @@ def test_what_is_stored_is_not_compared(name):
 
     dpart, dx = gradient(f, Compared(2.0), 3.0)
     assert (dpart.w, dx) == (9.0, 12.0)
+
+
+class Noting:
+    """Objects that note that they are compared, by what they call."""
+
+    def __init__(self, x):
+        self.x, self.noted, self.numbers = x, [], np.zeros(1)
+
+
+class OfALocal(Noting):
+    def __eq__(self, other):
+        note = self.noted.append
+        note(self.x * 2.0)
+        return True
+
+
+class OfAnItem(Noting):
+    def __eq__(self, other):
+        [self.noted.append][0](self.x * 2.0)
+        return True
+
+
+class OfAParameter(Noting):
+    def __eq__(self, other):
+        return (lambda note: note(self.x * 2.0) is None)(self.noted.append)
+
+
+class OfAModule(Noting):
+    def __eq__(self, other):
+        np.copyto(self.numbers, self.x * 2.0)
+        return True
+
+
+@pytest.mark.parametrize("kind", [OfALocal, OfAnItem, OfAParameter, OfAModule])
+@pytest.mark.parametrize(
+    "compared",
+    [lambda k: [k].count(1.0), lambda k: (k,) == (1.0,), lambda k: k in [1.0]],
+    ids=["count", "==", "in"],
+)
+def test_a_method_that_calls_what_it_has_found_may_change_something(kind, compared):
+    def f(x):
+        k = kind(x)
+        found = compared(k)
+        return sum([*k.noted, *k.numbers]) * x * found
+
+    for _ in range(3):
+        try:
+            found = gradient(f, 1.5)[0]
+        except DifferentiationError:
+            continue
+        assert found == pytest.approx(6.0)

@@ -12,6 +12,7 @@ import functools
 import gc
 import inspect
 import operator
+import sys
 import types
 from collections.abc import Iterable
 from typing import Any
@@ -302,22 +303,40 @@ _STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "STORE_N
 def _deeds(code: types.CodeType) -> tuple[bool, set[Named], set[str], set[Named]]:
     """Return whether code writes itself, and the globals, free variables and methods it names.
 
-    With each global and method goes whether it is called there.
+    With each global and method goes whether it is called there. Code that calls another value, such
+    as a local variable or an item, may write.
     """
     writes = False
     names: set[Named] = set()
     free: set[str] = set()
     methods: set[Named] = set()
-    for i in (i for part in codes_in(code) for i in dis.get_instructions(part)):
-        if i.opname.startswith(_STORES) or (i.opname == "BINARY_OP" and i.argrepr.endswith("=")):
-            writes = True
-        elif i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            names.add((str(i.argval), "NULL" in i.argrepr))
-        elif i.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
-            free.add(str(i.argval))
-        elif i.opname in ("LOAD_METHOD", "LOAD_ATTR", "LOAD_SUPER_ATTR"):
-            methods.add((str(i.argval), i.opname == "LOAD_METHOD" or "NULL" in i.argrepr))
+    for part in codes_in(code):
+        instructions = [*dis.get_instructions(part)]
+        called = _called_by_value(instructions)
+        for k, i in enumerate(instructions):
+            if i.opname.startswith(_STORES) or (
+                i.opname == "BINARY_OP" and i.argrepr.endswith("=")
+            ):
+                writes = True
+            elif i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                names.add((str(i.argval), "NULL" in i.argrepr or k in called))
+            elif i.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
+                free.add(str(i.argval))
+            elif i.opname in ("LOAD_METHOD", "LOAD_ATTR", "LOAD_SUPER_ATTR"):
+                is_called = i.opname == "LOAD_METHOD" or "NULL" in i.argrepr or k in called
+                methods.add((str(i.argval), is_called))
+            elif k in called and i.opname != "LOAD_BUILD_CLASS":
+                writes = True
     return writes, names, free, methods
+
+
+def _called_by_value(instructions: list[dis.Instruction]) -> set[int]:
+    """Return the numbers of instructions that load what is called, and not by name or as a method.
+
+    `PUSH_NULL` stands after what is loaded since Python 3.13, and before that in front of it.
+    """
+    step = -1 if sys.version_info >= (3, 13) else 1
+    return {k + step for k, i in enumerate(instructions) if i.opname == "PUSH_NULL"}
 
 
 def names_loaded(code: types.CodeType) -> set[Named]:

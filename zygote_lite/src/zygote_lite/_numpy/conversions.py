@@ -1,10 +1,12 @@
-"""Lists that hold objects which NumPy asks what they are: by `__array__`, or by `__float__`.
+"""Objects that NumPy asks what they are, where they are written and in lists.
 
-Each object is asked in recorded code, and NumPy gets a list of what it says.
+It asks by `__array__`, or by `__float__`. Each object is asked in recorded code, and NumPy gets
+what it says.
 """
 
 import operator
 import types
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,13 @@ import numpy as np
 from zygote_lite._activity.classes import may_have_methods, member_of
 from zygote_lite._activity.marks import PLAIN
 from zygote_lite._cotangents.kinds import is_foreign, is_known_by_rule
-from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
+NUMBERS = (np.generic, int, float, complex)
+_READ_AS_ARRAYS = ("__getitem__", "__array__", "__array_interface__", "__array_struct__")
 _LISTS = (list, tuple)
 _NUMBERS = {"__complex__": complex, "__float__": float, "__index__": operator.index}
 
@@ -63,13 +67,54 @@ def as_asked(xs: Any, asked: Any) -> Any:
     return found
 
 
-@handlers.desugared(np.asarray, np.asanyarray, np.array, of=_LISTS, given=True)
-def _(f: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, **kws: Any) -> Traced | None:
-    """Ask the objects in a list, in their order, as NumPy does."""
-    dtype = xs[0] if xs else kws.get("dtype")
-    letter = "" if dtype is None else np.dtype(dtype).kind
+def _asked_in(f: Any, tape: Tape, nodes: Nodes, letter: str, xs: Any, kws: Any) -> Traced | None:
+    """Call a function with a list of what the objects in a list say that they are."""
+    x, *others = xs
     asked = _questions_for(x, letter) if type(x) in _LISTS and letter != "O" else {}
     if not asked:
         return None
     given, node = tape.call((None, nodes[1], None), as_asked, x, asked)
-    return tape.call((None, node, *nodes[2:]), f, given, *xs, **kws)
+    return tape.call((None, node, *nodes[2:]), f, given, *others, **kws)
+
+
+@handlers.desugared(np.asarray, np.asanyarray, np.array, of=_LISTS, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
+    """Ask the objects in a list, in their order, as NumPy does."""
+    dtype = xs[1] if len(xs) > 1 else kws.get("dtype")
+    letter = "" if dtype is None else np.dtype(dtype).kind
+    return _asked_in(f, tape, nodes, letter, xs, kws)
+
+
+@handlers.desugared(
+    np.concatenate,
+    np.stack,
+    np.vstack,
+    np.hstack,
+    np.dstack,
+    np.column_stack,
+    of=_LISTS,
+    given=True,
+)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
+    """Ask the objects that are joined."""
+    return _asked_in(f, tape, nodes, "", xs, kws)
+
+
+def is_read_as_array(x: Any, index: Any, value: Any) -> bool:
+    """Return whether `x[index] = value` makes an array of the value, a list or an object."""
+    if x.dtype.kind == "O" or isinstance(value, (np.ndarray, *NUMBERS)):
+        return False
+    return isinstance(value, list | tuple) or isinstance(x[index], np.ndarray)
+
+
+def as_array(tape: Tape, node: NodeId, value: Any) -> Traced:
+    """Make an array of what is written into one, if NumPy does: of a list, or by `__array__`."""
+    if isinstance(value, (np.ndarray, str, bytes, *NUMBERS)):
+        return value, node
+    if type(value) is deque:
+        value, node = tape.call((None, node), list, value)
+    if isinstance(value, list | tuple):
+        return tape.call((None, node), np.array, value)
+    if not any(hasattr(value, name) for name in _READ_AS_ARRAYS):
+        return value, node  # which NumPy takes for a number
+    return tape.call((None, node), np.asarray, value)

@@ -34,6 +34,7 @@ from zygote_lite._cotangents.store import overlaps_itself
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._ir.traits import traits_of
+from zygote_lite._numpy.conversions import NUMBERS, as_array, is_read_as_array
 from zygote_lite._tape.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -183,9 +184,9 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
     if isinstance(member_of(type(value), "__float__"), types.FunctionType):
         value, node = tape.call((None, nodes[3]), float, value)
         return tape.call((None, nodes[1], None, node), write_array, x, index, value)
-    if isinstance(value, list | tuple) and x.dtype.kind != "O":
-        made, node = tape.call((None, nodes[3]), np.array, value)
-        return tape.call((None, nodes[1], None, node), write_array, x, index, made)
+    if is_read_as_array(x, index, value):
+        value, node = as_array(tape, nodes[3], value)
+        nodes = (*nodes[:3], node)
     if isinstance(value, np.ndarray) and value.ndim and value.shape[0] == 1 and x.dtype.kind != "O":
         extra = value.ndim - np.ndim(x[index])
         if extra > 0:  # NumPy leaves out axes of length 1 in front
@@ -347,16 +348,18 @@ def _with_mask(
 def _(
     tape: Tape, nodes: Nodes, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
 ) -> Traced:
-    at_dst, at_src = nodes[1], nodes[2]
+    src, at_src = as_array(tape, nodes[2], src)
     if where is not True:
-        src, at_src = tape.call((None, None, at_src, at_dst), np.where, where, src, dst)
-    write_whole(tape, dst, at_dst, src, at_src, np.copyto)
+        src, at_src = tape.call((None, None, at_src, nodes[1]), np.where, where, src, dst)
+    write_whole(tape, dst, nodes[1], src, at_src, np.copyto)
     return None, None
 
 
 @handlers.desugared(np.ndarray.fill)
 def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced:
-    return tape.call((None, nodes[1], None, nodes[2]), write_array, x, Ellipsis, value)
+    if not isinstance(value, NUMBERS):
+        np.empty_like(x).fill(value)  # raises what NumPy raises: it fills with numbers alone
+    return tape.call((None, nodes[1], None, nodes[2]), operator.setitem, x, Ellipsis, value)
 
 
 def _replaced_by(of: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, axis: int = -1) -> Traced:
@@ -379,9 +382,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Trac
     """Resolve `f.at(x, index, value)` of a ufunc."""
     nodes = (None, *nodes[2:])
     index = _copied_index(index)
-    if value and isinstance(value[0], list | tuple):
-        made, nodes = tape.call((None, nodes[3]), np.array, value[0]), nodes[:3]
-        value, nodes = (made[0],), (*nodes, made[1])
+    if value:
+        made, node = as_array(tape, nodes[3], value[0])
+        value, nodes = (made,), (*nodes[:3], node)
     if f is np.add:
         return tape.call((None, nodes[1], None, nodes[3]), add_at, x, index, value[0])
     if f is np.subtract:
