@@ -397,3 +397,24 @@ def test_the_tolerance_may_be_given():
     assert difference(1.0, 1.0 + 1e-9, tolerance=1e-12) is not None
     assert difference(1.0, 1.0 + 1e-5, given=(np.ones(2, np.float32),)) is None
     assert difference(1.0, np.float64(1.0), as_numpy=True) is None
+
+
+def test_the_reason_of_one_call_is_not_that_of_the_next():
+    """A call with an argument by name is not tried with transformed code."""
+
+    def f(x):
+        return x * x
+
+    def named(x, *, y):
+        return x * y
+
+    compiled = jit(f)
+    for _ in range(3):
+        assert (compiled(1.5), gradient(f, 1.5)) == (2.25, (3.0,))
+    with testing.recorded_only():
+        compiled(1.5)
+    for before in (lambda: None, lambda: gradient(f, 1.5)):
+        with testing.observed() as answers:
+            before()
+            pullback(named, 1.5, y=2.0)
+        assert answers[-1].reason.startswith("it gets an argument by name alone")

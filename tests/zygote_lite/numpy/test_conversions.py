@@ -8,7 +8,6 @@ import pytest
 from tests.zygote_lite.checks.finite_differences import assert_slopes
 from zygote_lite import DifferentiationError, gradient, testing
 
-
 ROW = np.array([1.0, 3.0])
 
 
