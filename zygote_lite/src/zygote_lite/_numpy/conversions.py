@@ -19,7 +19,7 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-NUMBERS = (np.generic, int, float, complex)
+_FILLING = (np.generic, int, float, complex)
 _READ_AS_ARRAYS = ("__getitem__", "__array__", "__array_interface__", "__array_struct__")
 _LISTS = (list, tuple)
 _NUMBERS = {"__complex__": complex, "__float__": float, "__index__": operator.index}
@@ -102,14 +102,14 @@ def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
 
 def is_read_as_array(x: Any, index: Any, value: Any) -> bool:
     """Return whether `x[index] = value` makes an array of the value, a list or an object."""
-    if x.dtype.kind == "O" or isinstance(value, (np.ndarray, *NUMBERS)):
+    if x.dtype.kind == "O" or isinstance(value, (np.ndarray, *_FILLING)):
         return False
     return isinstance(value, list | tuple) or isinstance(x[index], np.ndarray)
 
 
 def as_array(tape: Tape, node: NodeId, value: Any) -> Traced:
     """Make an array of what is written into one, if NumPy does: of a list, or by `__array__`."""
-    if isinstance(value, (np.ndarray, str, bytes, *NUMBERS)):
+    if isinstance(value, (np.ndarray, str, bytes, *_FILLING)):
         return value, node
     if type(value) is deque:
         value, node = tape.call((None, node), list, value)
@@ -118,3 +118,10 @@ def as_array(tape: Tape, node: NodeId, value: Any) -> Traced:
     if not any(hasattr(value, name) for name in _READ_AS_ARRAYS):
         return value, node  # which NumPy takes for a number
     return tape.call((None, node), np.asarray, value)
+
+
+@handlers.desugared(np.ndarray.fill)
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced:
+    if not isinstance(value, _FILLING):
+        np.empty_like(x).fill(value)  # raises what NumPy raises: it fills with numbers alone
+    return tape.call((None, nodes[1], None, nodes[2]), operator.setitem, x, Ellipsis, value)

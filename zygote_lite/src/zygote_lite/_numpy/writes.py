@@ -34,7 +34,7 @@ from zygote_lite._cotangents.store import overlaps_itself
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._ir.traits import traits_of
-from zygote_lite._numpy.conversions import NUMBERS, as_array, is_read_as_array
+from zygote_lite._numpy.conversions import as_array, is_read_as_array
 from zygote_lite._tape.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -353,13 +353,6 @@ def _(
         src, at_src = tape.call((None, None, at_src, nodes[1]), np.where, where, src, dst)
     write_whole(tape, dst, nodes[1], src, at_src, np.copyto)
     return None, None
-
-
-@handlers.desugared(np.ndarray.fill)
-def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced:
-    if not isinstance(value, NUMBERS):
-        np.empty_like(x).fill(value)  # raises what NumPy raises: it fills with numbers alone
-    return tape.call((None, nodes[1], None, nodes[2]), operator.setitem, x, Ellipsis, value)
 
 
 def _replaced_by(of: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, axis: int = -1) -> Traced:
