@@ -120,3 +120,55 @@ def test_slopes_at_infinity_are_zero_where_the_value_has_a_limit(f, xs, places):
         slopes = rrule(f, *beside)[1](np.ones(2))[1 + i]
         alone = rrule(f, *[x[1] for x in beside])[1](1.0)[1 + i]
         np.testing.assert_allclose(slopes, [0.0, alone], rtol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore:floating point number truncated")  # SciPy's own
+@pytest.mark.filterwarnings("ignore:non-integer arg n")
+@pytest.mark.parametrize(
+    ("f", "xs"),
+    [
+        (sp.yn, (1.5, 0.4)),
+        (sp.kn, (1.5, 0.4)),
+        (sp.expn, (0.6, 0.4)),
+        (sp.pdtri, (2.5, 0.2)),
+        (sp.bdtr, (1.0, 6.5, 0.2)),
+        (sp.bdtrc, (1.0, 6.5, 0.2)),
+        (sp.bdtri, (2.5, 6.5, 0.2)),
+        (sp.nbdtr, (1.0, 6.5, 0.2)),
+        (sp.nbdtrc, (1.0, 6.5, 0.2)),
+        (sp.nbdtri, (2.5, 5.5, 0.2)),
+        (sp._ufuncs._smirnovp, (6.5, 0.15)),
+    ],
+)
+def test_counts_and_orders_are_truncated_as_scipy_does(f, xs):
+    *orders, x = xs
+    _, back = rrule(f, *xs)
+    found = back.only([i == len(xs) for i in range(len(xs) + 1)])(1.0)[-1]
+    assert found == pytest.approx((f(*orders, x + 1e-6) - f(*orders, x - 1e-6)) / 2e-6, rel=1e-5)
+
+
+@pytest.mark.parametrize("many", [1e6, 1e12, 1e20, 1e100])
+def test_of_many_degrees_of_freedom_no_digits_are_lost(many):
+    # then the other parameter is that of a gamma distribution
+    _, back = rrule(sp.betainc, 20.0, many, 25 / many)
+    _, limit = rrule(sp.gammainc, 20.0, 25.0)
+    assert back(1.0)[1] == pytest.approx(limit(1.0)[1], rel=500 / many + 1e-9)
+    _, back = rrule(sp.fdtr, 0.8, many, 0.9)
+    _, limit = rrule(sp.chdtr, 0.8, 0.8 * 0.9)
+    of_both = limit(1.0)
+    assert back(1.0)[1] == pytest.approx(of_both[1] + 0.9 * of_both[2], rel=500 / many + 1e-9)
+    _, back = rrule(sp.bdtrc, 3, int(many) if many < 2**31 else 10**9, 1e-9)
+    density = back.only([False, False, False, True])(1.0)[3]
+    n = int(many) if many < 2**31 else 10**9
+    with mp.workdps(40):
+        p = mp.mpf(1e-9)
+        expected = mp.exp(4 * mp.log(n) + 3 * mp.log(p) + (n - 4) * mp.log1p(-p)) / 6
+        expected *= (1 - mp.mpf(1) / n) * (1 - mp.mpf(2) / n) * (1 - mp.mpf(3) / n)
+    assert density == pytest.approx(float(expected), rel=1e-10)
+
+
+@pytest.mark.parametrize("tiny", [0.0, 5e-324, 1e-310])
+def test_of_the_smallest_parameters(tiny):
+    _, back = rrule(sp.betaincc, tiny, 0.7, 0.2)
+    _, limit = rrule(sp.betaincc, 1e-12, 0.7, 0.2)
+    assert back(1.0)[1] == pytest.approx(limit(1.0)[1], rel=1e-9)

@@ -61,3 +61,25 @@ def test_the_second_integral_by_its_parameter_at_one():
     # the integral of -sin(x)**2 / (2 cos(x)) up to 0.4
     expected = (math.sin(0.4) - math.atanh(math.sin(0.4))) / 2
     assert slope == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+@pytest.mark.parametrize("f", [sp.elliprd, sp.elliprj, sp.elliprg])
+def test_carlsons_slopes_at_infinity_are_zero(f, at):
+    xs = [0.4, 0.7, 1.3, 0.9][: 4 if f is sp.elliprj else 3]
+    xs[at - 1] = math.inf
+    assert rrule(f, *xs)[1](1.0)[at] == 0
+
+
+def test_carlsons_slopes_at_zero_and_beside_it():
+    assert rrule(sp.elliprd, 0.0, 0.7, 1.3)[1](1.0)[1] == -math.inf
+    assert rrule(sp.elliprj, 0.0, 0.7, 1.3, 0.9)[1](1.0)[1] == -math.inf
+    near = rrule(sp.elliprj, 1e-310, 0.7, 1.3, 0.9)[1](1.0)[2:]
+    at = rrule(sp.elliprj, 0.0, 0.7, 1.3, 0.9)[1](1.0)[2:]
+    assert near == pytest.approx(at, rel=1e-9)
+    # of degree -5/2
+    large = rrule(sp.elliprd, 1e100, 2e100, 3e100)[1](1.0)[1:]
+    usual = rrule(sp.elliprd, 1.0, 2.0, 3.0)[1](1.0)[1:]
+    assert [x * 1e250 for x in large] == pytest.approx(usual, rel=1e-9)
+    far = rrule(sp.elliprd, 1e300, 0.7, 1.3)[1](1.0)[2]
+    assert far == pytest.approx(rrule(sp.elliprd, 1e200, 0.7, 1.3)[1](1.0)[2] * 1e-50, rel=1e-9)

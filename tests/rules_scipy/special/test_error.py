@@ -62,3 +62,11 @@ def test_what_scipy_gets_wrong_is_refused(f):
     y, back = rrule(f, -1.0)
     with pytest.raises(NotImplementedError, match="values are wrong"):
         back(y)
+
+
+@pytest.mark.parametrize("xs", [(-1.3, -1.0, 0.7), (0.4, -2.5, 0.7), (9.0, -0.6, 0.7)])
+def test_the_voigt_profile_of_a_negative_width_is_differentiated_as_scipy_computes_it(xs):
+    _, back = rrule(sp.voigt_profile, *xs)
+    for i, found in enumerate(back(1.0)[1:]):
+        moved = [sp.voigt_profile(*xs[:i], xs[i] + h, *xs[i + 1 :]) for h in (1e-6, -1e-6)]
+        assert found == pytest.approx((moved[0] - moved[1]) / 2e-6, rel=1e-4)

@@ -1,8 +1,13 @@
 """Rules of `rules_scipy.special.hypergeometric`, against differences and mpmath."""
 
+import math
+
 import mpmath as mp
+import numpy as np
+import pytest
 from scipy import special as sp
 
+from rulescore import rrule
 from rulescore.testing import check_rrule
 
 
@@ -16,3 +21,28 @@ def test_hard_points(hard, agrees):
 
 
 HARD = [(sp.hyperu, mp.hyperu, 2, [(0.15, -10.5, 13.0), (0.06, -2.0, 6.5), (2.0, 3.5, 0.1)], 1e-10)]
+
+
+@pytest.mark.parametrize(
+    ("f", "xs", "expected"),
+    [
+        (sp.hyp1f1, (-1.0, -1.0, 0.7), 1.0),  # 1 + x
+        (sp.hyp1f1, (-1.0, -2.0, 0.7), 0.5),
+        (sp.hyp1f1, (0.0, 2.0, 0.7), 0.0),
+        (sp.hyp2f1, (0.0, 0.4, 0.0, 0.5), 0.0),
+        (sp.hyp2f1, (0.0, 0.0, 1.0, 2.0), 0.0),
+        (sp.hyp2f1, (1.0, -2.0, -2.0, -0.5), 0.0),  # 1 + x + x**2
+        (sp.hyp2f1, (1.0, -2.0, -3.0, -1.0), 0.0),  # 1 + 2 x / 3 + x**2 / 3
+        (sp.hyp2f1, (0.3, -2.0, 1.5, 0.4), -0.4 + 2 * 0.104 * 0.4),
+        (sp.hyperu, (0.0, 0.5, math.inf), 0.0),
+        (sp.hyperu, (0.0, -2.0, 0.0), 0.0),
+        (sp.hyperu, (1.0, -2.0, 0.0), -1 / 6),
+        (sp.hyperu, (1.0, -0.5, 0.0), -4 / 3),
+    ],
+)
+def test_polynomials_and_ends(f, xs, expected):
+    needed = [i == len(xs) for i in range(len(xs) + 1)]
+    for given in (xs, (*xs[:-1], np.full(2, xs[-1])), tuple(np.full(2, x) for x in xs)):
+        y, back = rrule(f, *given)
+        found = back.only(needed)(np.ones_like(y))[-1]
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)

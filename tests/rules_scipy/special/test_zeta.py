@@ -1,8 +1,11 @@
 """Zeta functions, against differences and mpmath."""
 
+import math
+
 import mpmath as mp
 from scipy import special as sp
 
+from rulescore import rrule
 from rulescore.testing import check_rrule
 
 
@@ -33,3 +36,7 @@ HARD = [
     (sp.zeta, mp.zeta, 0, HURWITZ, 1e-11),
     (sp.zeta, mp.zeta, 1, HURWITZ, 1e-11),
 ]
+
+
+def test_the_tail_of_an_infinite_start_is_flat():
+    assert rrule(sp.zeta, 2.0, math.inf)[1](1.0)[1:] == (0.0, 0.0)

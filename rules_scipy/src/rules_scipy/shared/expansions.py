@@ -26,6 +26,11 @@ def piecewise(condition, xs, inside, safe, outside, other):
     return np.where(condition, inside(*first), outside(*second))
 
 
+def truncated(n):
+    """Return counts and orders as SciPy takes them where it needs integers: without fractions."""
+    return n if isinstance(n, int) else np.trunc(n)
+
+
 def horner(coefficients, x):
     """Return the polynomial with these coefficients, of the lowest power first."""
     y = coefficients[-1]
@@ -159,8 +164,8 @@ def exprel_slope(x):
         return horner(_EXPREL, x)
 
     def far(x):
-        far_left = np.maximum(x, -1e200)  # of minus infinity the product is not a number
-        return (np.exp(x) * (far_left - 1) + 1) / x**2
+        x = np.minimum(x, 1e150)  # of infinities the product and quotient are not numbers
+        return (np.exp(x) * (np.maximum(x, -1e200) - 1) + 1) / x**2
 
     return piecewise(abs(x) < 1, (x,), near, (0.0,), far, (1.0,))
 
@@ -205,7 +210,7 @@ def erfcx_slope(z, out):
 
 
 def erfcx_curvature(z, out, slope):
-    """Return the second derivative of `erfcx(z)`, for a real part that is not negative."""
+    """Return the second derivative of `erfcx(z)`."""
 
     def far(z):
         w = 1 / (z * z)
@@ -214,7 +219,8 @@ def erfcx_curvature(z, out, slope):
     def near(z):
         return 2 * out + 2 * z * slope
 
-    return piecewise(abs(z) > _FAR, (z,), far, (_FAR,), near, (0.0,))
+    beyond = (abs(z) > _FAR) & (np.real(z) >= 0)
+    return piecewise(beyond, (z,), far, (_FAR,), near, (0.0,))
 
 
 def scaled_bessel_slope(v, x, sign):

@@ -14,6 +14,8 @@ from rules_scipy.shared.quadrature import half_line
 
 REACH = 0.06  # over the rate of a slow exponential: the scale that has it fall to nothing
 
+TINY = 1e-290  # below it a distribution is as at 0
+
 FAR = 1e300  # the density is zero there, and not the difference of infinities
 
 
@@ -30,7 +32,7 @@ def gamma_by_shape(a, x):
     """
     a, x = np.broadcast_arrays(a, x)
     shifted = (a < 1) & (x < 1)
-    b = a + shifted
+    b = np.where(a == np.inf, 1.0, a + shifted)
     mean = sp.psi(b)
     log = np.log(np.where(x > 0, x, 1.0))
     lower = log < mean
@@ -43,7 +45,8 @@ def gamma_by_shape(a, x):
     slope = np.where(lower, near * density * below, -density * above)
     extra = np.exp(sp.xlogy(a, near) - near - sp.gammaln(a + 1)) * (log - sp.psi(a + 1))
     slope = np.where(shifted, slope + extra, slope)
-    return np.where((x > 0) & np.isfinite(x), slope, np.where(np.isnan(x), np.nan, 0.0))
+    inside = (x > 0) & np.isfinite(x) & (a != np.inf)
+    return np.where(inside, slope, np.where(np.isnan(x), np.nan, 0.0))
 
 
 def _gamma_below(u, a, x, distance):
@@ -58,8 +61,14 @@ def _gamma_above(u, a, x, distance):
 
 
 def beta_density(a, b, x, y):
-    """Return the derivative of `betainc(a, b, x)` by `x` (DLMF 8.17.1); `y` is `1 - x`."""
-    return np.exp(sp.xlogy(a - 1, x) + sp.xlogy(b - 1, y) - log_beta(a, b))
+    """Return the derivative of `betainc(a, b, x)` by `x` (DLMF 8.17.1); `y` is `1 - x`.
+
+    The logarithm of the larger share is found from the smaller: a power of it may be large.
+    """
+    first = x < 0.5
+    share = np.where(first, x, y)
+    power, other = np.where(first, a, b) - 1, np.where(first, b, a) - 1
+    return np.exp(sp.xlogy(power, share) + sp.xlog1py(other, -share) - log_beta(a, b))
 
 
 def beta_by_first(a, b, x, y):
@@ -68,7 +77,8 @@ def beta_by_first(a, b, x, y):
     Where `a` is below 1 and `x` small, from that at `a + 1` (DLMF 8.17.20).
     """
     a, b, x, y = np.broadcast_arrays(a, b, x, y)
-    inside = (x > 0) & (y > 0)
+    inside = (x > 0) & (y > 0) & (a != np.inf) & (b != np.inf)
+    a, b = parameter(a), parameter(b)
     x, y = np.where(inside, x, 0.5), np.where(inside, y, 0.5)
     shifted = (a < 1) & (x < 0.5)
     c = a + shifted
@@ -87,6 +97,11 @@ def beta_by_first(a, b, x, y):
     return np.where(inside, slope, 0.0)
 
 
+def parameter(a):
+    """Return a parameter that is not too small for its reciprocal, and no infinite one."""
+    return np.where(a == np.inf, 1.0, np.where((a >= 0) & (a < TINY), TINY, a))
+
+
 def _beta_below(u, a, b, x, y, distance):
     """Integrate down from `x`, over `t = x * exp(-u)`."""
     grown = np.log1p(-x * np.expm1(-u) / y)
@@ -96,7 +111,9 @@ def _beta_below(u, a, b, x, y, distance):
 def _beta_above(u, a, b, x, y, mean):
     """Integrate up from `x`, over `1 - t = y * exp(-u)`."""
     grown = np.log1p(-y * np.expm1(-u) / x)
-    return (np.log1p(-y * np.exp(-u)) - mean) * np.exp(-b * u + (a - 1) * grown)
+    rest = x - y * np.expm1(-u)  # 1 - y * exp(-u), of which the logarithm cancels where it is small
+    log = np.where(rest < 0.5, np.log(rest), np.log1p(-y * np.exp(-u)))
+    return (log - mean) * np.exp(-b * u + (a - 1) * grown)
 
 
 def beta_by_second(a, b, x, y):

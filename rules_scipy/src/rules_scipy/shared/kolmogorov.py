@@ -31,6 +31,7 @@ def kolmogorov_density_slope(x):
 @np.vectorize(otypes="d")
 def smirnov_density_slope(x, n):
     """Return the derivative of Smirnov's density, from the sum of Birnbaum and Tingey (1951)."""
+    n = int(n)
     if not 0 <= x < 1:
         return 0.0 * x  # not a number where `x` is none
     j = np.arange(1, int(n * (1 - x)) + 1)

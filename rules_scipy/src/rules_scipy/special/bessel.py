@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import is_far, piecewise, scaled_bessel_slope
+from rules_scipy.shared.expansions import is_far, piecewise, scaled_bessel_slope, truncated
 from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER, ORDER, PARAMETER, refuse_complex
 from rulescore import Numeric, RuleSet, project
@@ -15,7 +15,7 @@ by_argument = {"refuses": {"v": ORDER}}
 rule.scalar(sp.jv, **by_argument)(lambda v, z: (None, (sp.jv(v - 1, z) - sp.jv(v + 1, z)) / 2))
 rule.scalar(sp.yv, **by_argument)(lambda v, z: (None, (sp.yv(v - 1, z) - sp.yv(v + 1, z)) / 2))
 rule.scalar(sp.yn, refuses={"n": INTEGER})(
-    lambda n, x: (None, (sp.yv(n - 1.0, x) - sp.yv(n + 1.0, x)) / 2)
+    lambda n, x: (None, (sp.yv(truncated(n) - 1.0, x) - sp.yv(truncated(n) + 1.0, x)) / 2)
 )
 rule.scalar(sp.hankel1, **by_argument)(
     lambda v, z: (None, (sp.hankel1(v - 1, z) - sp.hankel1(v + 1, z)) / 2)
@@ -35,7 +35,7 @@ rule.scalar(sp.kv)(
     lambda v, z: -(sp.kv(v - 1, z) + sp.kv(v + 1, z)) / 2,
 )
 rule.scalar(sp.kn, refuses={"n": INTEGER})(
-    lambda n, x: (None, -(sp.kv(n - 1.0, x) + sp.kv(n + 1.0, x)) / 2)
+    lambda n, x: (None, -(sp.kv(truncated(n) - 1.0, x) + sp.kv(truncated(n) + 1.0, x)) / 2)
 )
 rule.scalar(sp.i0)(lambda x: sp.i1(x))
 rule.scalar(sp.i1)(lambda x: (sp.i0(x) + sp.iv(2, x)) / 2)

@@ -51,8 +51,24 @@ def zero_or_ratio(x, y):
 
 
 def agm_slope(a, b, out):
-    """Return the derivative of the arithmetic-geometric mean by `a`."""
-    return 2 / (3 * np.pi) * out * out * abs(a) * sp.elliprd(0, b * b, a * a)
+    """Return the derivative of the arithmetic-geometric mean by `a`; it is of degree 0."""
+
+    def near(a, b, out):
+        size = np.maximum(abs(a), abs(b))
+        a, b, mean = a / size, b / size, out / size
+        return 2 / (3 * np.pi) * mean * mean * abs(a) * sp.elliprd(0, b * b, a * a)
+
+    small, large = np.minimum(abs(a), abs(b)), np.maximum(abs(a), abs(b))
+    extreme = (small < 1e-100 * large) & (small < large)
+    return piecewise(extreme, (a, b, out), far_agm_slope, (1.0, np.inf, 1.0), near, (1.0,) * 3)
+
+
+def far_agm_slope(a, b, out):
+    """Return the derivative of `pi / 2 * large / log(4 large / small)` by `a` (19.8.1, 19.9.1)."""
+    a, b = abs(a), abs(b)
+    log = np.log(4) + abs(np.log(a) - np.log(b))  # infinite, where the quotient is
+    of_small = np.where((a == 0) | (b == np.inf), np.inf, b / a / log**2)
+    return np.pi / 2 * np.where(a < b, of_small, 1 / log - 1 / log**2)
 
 
 @rule(sp.diric, refuses={"n": INTEGER})

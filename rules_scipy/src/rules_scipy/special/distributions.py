@@ -7,6 +7,7 @@ found by solving `F = p` has the derivatives of an implicit function.
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.expansions import truncated
 from rules_scipy.shared.incomplete import (
     FAR,
     beta_by_first,
@@ -78,7 +79,7 @@ rule.scalar(sp.chdtriv)(
 )
 rule.scalar(sp.pdtr)(lambda k, m: (None, -gamma_density(np.floor(k) + 1, m)))
 rule.scalar(sp.pdtrc)(lambda k, m: (None, gamma_density(np.floor(k) + 1, m)))
-rule.scalar(sp.pdtri)(lambda k, y, out: (None, -1 / gamma_density(k + 1, out)))
+rule.scalar(sp.pdtri)(lambda k, y, out: (None, -1 / gamma_density(truncated(k) + 1, out)))
 rule.scalar(sp.pdtrik)(
     lambda p, m, out: np.where(out == 0, 0.0, -1 / gamma_by_shape(out + 1, m)),
     lambda p, m, out: np.where(
@@ -98,9 +99,11 @@ rule.scalar(sp.btdtrib)(
     lambda a, p, x, out: -beta_density(a, out, x, 1 - x) / beta_by_second(a, out, x, 1 - x),
 )
 # binomial: F(k, n, p) = 1 - betainc(k + 1, n - k, p), where k is rounded down and n an integer
-rule.scalar(sp.bdtr)(lambda k, n, p: (None, None, -binomial_density(np.floor(k), n, p)))
-rule.scalar(sp.bdtrc)(lambda k, n, p: (None, None, binomial_density(np.floor(k), n, p)))
-rule.scalar(sp.bdtri)(lambda k, n, y, out: (None, None, -1 / binomial_density(k, n, out)))
+rule.scalar(sp.bdtr)(lambda k, n, p: (None, None, -binomial_density(np.floor(k), truncated(n), p)))
+rule.scalar(sp.bdtrc)(lambda k, n, p: (None, None, binomial_density(np.floor(k), truncated(n), p)))
+rule.scalar(sp.bdtri)(
+    lambda k, n, y, out: (None, None, -1 / binomial_density(truncated(k), truncated(n), out))
+)
 rule.scalar(sp.bdtrik)(  # at 0 it is where the search ends
     lambda y, n, p, out: np.where(out == 0, 0.0, 1 / binomial_by_count(out, n, p)),
     lambda y, n, p, out: np.where(
@@ -116,9 +119,19 @@ rule.scalar(sp.bdtrin)(
     lambda k, y, p, out: found(out, binomial_density(k, out, p) / binomial_by_size(k, out, p)),
 )
 # negative binomial: F(k, n, p) = betainc(n, k + 1, p)
-rule.scalar(sp.nbdtr)(lambda k, n, p: (None, None, beta_density(n, np.floor(k) + 1, p, 1 - p)))
-rule.scalar(sp.nbdtrc)(lambda k, n, p: (None, None, -beta_density(n, np.floor(k) + 1, p, 1 - p)))
-rule.scalar(sp.nbdtri)(lambda k, n, y, out: (None, None, 1 / beta_density(n, k + 1, out, 1 - out)))
+rule.scalar(sp.nbdtr)(
+    lambda k, n, p: (None, None, beta_density(truncated(n), truncated(k) + 1, p, 1 - p))
+)
+rule.scalar(sp.nbdtrc)(
+    lambda k, n, p: (None, None, -beta_density(truncated(n), truncated(k) + 1, p, 1 - p))
+)
+rule.scalar(sp.nbdtri)(
+    lambda k, n, y, out: (
+        None,
+        None,
+        1 / beta_density(truncated(n), truncated(k) + 1, out, 1 - out),
+    )
+)
 rule.scalar(sp.nbdtrik)(  # at 0 it is where the search ends
     lambda y, n, p, out: np.where(out == 0, 0.0, 1 / beta_by_second(n, out + 1, p, 1 - p)),
     lambda y, n, p, out: np.where(

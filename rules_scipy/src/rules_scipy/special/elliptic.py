@@ -95,7 +95,8 @@ def elliprc_slopes(x, y, out):
 
 def elliprg_slope(x, y, z):
     """Return the derivative of `R_G` by `x`, where `x` may be zero."""
-    return (sp.elliprf(x, y, z) - np.where(x == 0, 0.0, x / 3 * sp.elliprd(y, z, x))) / 4
+    at_end = (x == 0) | (x == np.inf)
+    return (sp.elliprf(x, y, z) - np.where(at_end, 0.0, x / 3 * sp.elliprd(y, z, x))) / 4
 
 
 _STEPS, _FINE_STEPS = np.linspace(0.0, 1.0, 401), np.linspace(0.0, 1.0, 3201)
@@ -105,9 +106,13 @@ def integral(x, y, z, divisors):
     """Return the integral of `1 / (s(t) (t + a) (t + b))`, `s` the root of `(t+x) (t+y) (t+z)`.
 
     `a` and `b` are the divisors. The trapezoidal rule on a logarithmic scale, of complex numbers
-    along the ray that is farthest from the branch points: the integral is homogeneous.
+    along the ray that is farthest from the branch points: the integral is homogeneous. It is zero
+    where an argument is infinite, and infinite where a divisor is zero.
     """
     every = np.broadcast_arrays(x, y, z, *divisors)
+    infinite, divided = np.any(np.isinf(every), axis=0), np.equal(every[3:], 0).any(axis=0)
+    if infinite.any():
+        every = [np.where(infinite, 1.0, v) for v in every]
     turn, steps = 0.0, _STEPS
     if np.iscomplexobj(every):
         angles = np.angle(np.stack(every))
@@ -123,13 +128,16 @@ def integral(x, y, z, divisors):
     sizes = np.stack([abs(v) for v in every])
     largest = np.max(sizes, axis=0)
     smallest = np.min(np.where(sizes == 0, np.inf, sizes), axis=0)
-    low, high = np.log(smallest) - 75, np.log(largest) + 20
+    low, high = np.log(smallest) - 75, np.minimum(np.log(largest) + 20, 709.0)
+    if steps is not _FINE_STEPS and np.any(high - low > 300):
+        steps = _FINE_STEPS
     width = np.expand_dims(high - low, -1)
     t = np.exp(np.expand_dims(low, -1) + width * steps)
     x, y, z, a, b = (np.expand_dims(v, -1) for v in every)
-    values = t / (np.sqrt(t + x) * np.sqrt(t + y) * np.sqrt(t + z) * (t + a) * (t + b))
+    values = t / (t + a) / np.sqrt(t + x) / np.sqrt(t + y) / np.sqrt(t + z) / (t + b)
     total = (high - low) / (len(steps) - 1) * np.sum(values, axis=-1)
-    return total if steps is _STEPS else total * np.exp(-2.5j * turn)
+    total = np.where(infinite, 0.0, np.where(divided, np.inf, total))
+    return total if type(turn) is float else total * np.exp(-2.5j * turn)
 
 
 def carlson_slope(x, y, z, p, out):

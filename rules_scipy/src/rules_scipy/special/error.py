@@ -87,8 +87,8 @@ def modfresnel_slopes(x, k, sign):
 
 def faddeeva(x, sigma, gamma):
     """Return the width, and two derivatives of `erfcx(u)`, the Voigt profile in standard form."""
-    width = np.where(sigma == 0, 1.0, abs(sigma)) * ROOT_2
-    x = np.clip(x, -1e200, 1e200)  # farther out all are 0
+    width = np.where(sigma == 0, 1.0, sigma) * ROOT_2
+    x, gamma = np.clip(x, -1e200, 1e200), np.clip(gamma, -1e200, 1e200)  # farther out all are 0
     u = (gamma - 1j * x) / width
     y = sp.erfcx(u)
     slope = erfcx_slope(u, y)
@@ -98,6 +98,7 @@ def faddeeva(x, sigma, gamma):
 def voigt_by_position(x, sigma, gamma):
     """Return the derivative of the Voigt profile by `x`; of the Cauchy density for no `sigma`."""
     width, slope, _ = faddeeva(x, sigma, gamma)
+    x, gamma = np.clip(x, -1e100, 1e100), np.clip(gamma, -1e100, 1e100)
     cauchy = -2 * x * gamma / np.pi / (x * x + gamma * gamma) ** 2
     return np.where(sigma == 0, cauchy, np.imag(slope) / (width * width * ROOT_2PI / ROOT_2))
 
@@ -105,13 +106,14 @@ def voigt_by_position(x, sigma, gamma):
 def voigt_by_sigma(x, sigma, gamma):
     """Return the derivative by `sigma`: `sigma` times that by `x`, twice (the heat equation)."""
     width, _, curvature = faddeeva(x, sigma, gamma)
-    slope = -sigma * np.real(curvature) / (width**3 * ROOT_2PI / ROOT_2)
+    slope = -np.real(curvature) / (width * width * ROOT_2PI)
     return np.where(sigma == 0, 0.0, slope)
 
 
 def voigt_by_gamma(x, sigma, gamma):
     """Return the derivative by `gamma`."""
     width, slope, _ = faddeeva(x, sigma, gamma)
+    x, gamma = np.clip(x, -1e100, 1e100), np.clip(gamma, -1e100, 1e100)
     square = x * x + gamma * gamma
     cauchy = (x * x - gamma * gamma) / np.pi / square**2
     return np.where(sigma == 0, cauchy, np.real(slope) / (width * width * ROOT_2PI / ROOT_2))

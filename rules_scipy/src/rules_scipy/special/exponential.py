@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import piecewise
+from rules_scipy.shared.expansions import piecewise, truncated
 from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import RuleSet
@@ -11,7 +11,7 @@ from rulescore import RuleSet
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.exponential")
 
 rule.scalar(sp.exp1)(lambda z: -np.exp(-z) / z)  # 6.2.1
-rule.scalar(sp.expi)(lambda z: np.exp(z) / z)  # 6.2.5
+rule.scalar(sp.expi)(lambda z: np.exp(z) / np.where(z == np.inf, 1.0, z))  # 6.2.5
 rule.scalar(sp.expn, refuses={"n": INTEGER})(lambda n, x: (None, expn_slope(n, x)))  # 8.19.13
 several_outputs(rule, sp.sici)(  # 6.2.9 and 6.2.13
     lambda z, y: (ratio(np.sin, z), np.cos(z) / z)
@@ -28,6 +28,7 @@ def expn_slope(n, x):
     def of_zero(n):
         return -np.exp(-x) / x * (1 + 1 / x)
 
+    n = truncated(n)
     return piecewise(n == 0, (n,), of_zero, (0,), lambda n: -sp.expn(n - 1, x), (1,))
 
 

@@ -1,5 +1,6 @@
 """Hypergeometric functions (DLMF 13, 15 and 16), by their argument."""
 
+import numpy as np
 from scipy import special as sp
 
 from rules_scipy.shared.expansions import piecewise
@@ -10,14 +11,56 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.hypergeomet
 
 rule.scalar(sp.hyp0f1, refuses={"v": PARAMETER})(lambda v, z: (None, sp.hyp0f1(v + 1, z) / v))
 rule.scalar(sp.hyp1f1, refuses={"a": PARAMETER, "b": PARAMETER})(  # 13.3.15
-    lambda a, b, x: (None, None, a / b * sp.hyp1f1(a + 1, b + 1, x))
+    lambda a, b, x: (None, None, a / b * raised_1f1(a, b, x))
 )
 rule.scalar(sp.hyperu, refuses={"a": PARAMETER, "b": PARAMETER})(
-    lambda a, b, x: (None, None, -a * raised(a, b, x))
+    lambda a, b, x: (None, None, hyperu_slope(a, b, x))
 )
 rule.scalar(sp.hyp2f1, refuses={"a": PARAMETER, "b": PARAMETER, "c": PARAMETER})(  # 15.5.1
-    lambda a, b, c, z: (None, None, None, a * b / c * sp.hyp2f1(a + 1, b + 1, c + 1, z))
+    lambda a, b, c, z: (None, None, None, hyp2f1_slope(a, b, c, z))
 )
+
+
+def raised_1f1(a, b, x):
+    """Return `hyp1f1(a + 1, b + 1, x)`, 1 where `a` is -1: SciPy has none for some `b` there."""
+    one = 1.0 + 0.0 * x
+
+    def usual(a, b):
+        return sp.hyp1f1(a + 1, b + 1, x)
+
+    return piecewise(a == -1, (a, b), lambda a, b: one, (0.0, 0.0), usual, (0.0, 1.0))
+
+
+def hyp2f1_slope(a, b, c, z):
+    """Return the derivative of `hyp2f1` by its argument, of constants and squares as such."""
+    flat, square = (a == 0) | (b == 0), (a == -2) | (b == -2)
+
+    def of_square(a, b, c):
+        other = np.where(b == -2, a, b)
+        return -2 * other / c * (1 - (other + 1) / (c + 1) * z)
+
+    def usual(a, b, c):
+        return a * b / c * sp.hyp2f1(a + 1, b + 1, c + 1, z)
+
+    def curved(a, b, c):
+        return piecewise(square, (a, b, c), of_square, (0.0, 0.0, 1.0), usual, (0.0, 0.0, 1.0))
+
+    return piecewise(flat, (a, b, c), lambda a, b, c: 0.0 * z, (0.0, 0.0, 1.0), curved, (1.0,) * 3)
+
+
+def hyperu_slope(a, b, x):
+    """Return the derivative of `hyperu(a, b, x)` by `x`; at zero, where it is finite (13.2.19)."""
+
+    def at_zero(a, b, x):
+        return -a / sp.poch(-b, a + 1)
+
+    def away(a, b, x):
+        return -a * raised(a, b, x)
+
+    def curved(a, b, x):
+        return piecewise((x == 0) & (b < 0), (a, b, x), at_zero, (1.0, -1.0, 0.0), away, (1.0,) * 3)
+
+    return piecewise(a == 0, (a, b, x), lambda a, b, x: 0.0, (0.0, 1.0, 1.0), curved, (1.0,) * 3)
 
 
 def raised(a, b, x):

@@ -37,9 +37,9 @@ rule.scalar(t)(
 
 # chi-square: dF/dnc is minus the density of df + 2
 rule.scalar(sp.chndtr, refuses=DF)(
-    lambda x, df, nc: chi2(x, df, nc),
+    lambda x, df, nc: inside(x, nc, chi2(x, df, nc)),
     lambda x, df, nc: None,
-    lambda x, df, nc: -chi2(x, df + 2, nc),
+    lambda x, df, nc: inside(x, nc, -chi2(x, df + 2, nc)),
 )
 rule.scalar(sp.chndtrix, refuses=DF)(
     lambda p, df, nc, out: 1 / chi2(out, df, nc),
@@ -57,7 +57,7 @@ rule.scalar(sp.ncfdtr, refuses=DFS)(
     lambda dfn, dfd, nc, x: None,
     lambda dfn, dfd, nc, x: None,
     lambda dfn, dfd, nc, x: f_by_noncentrality(dfn, dfd, nc, x),
-    lambda dfn, dfd, nc, x: f(x, dfn, dfd, nc),
+    lambda dfn, dfd, nc, x: inside(x, nc, f(x, dfn, dfd, nc)),
 )
 rule.scalar(sp.ncfdtri, refuses=DFS)(
     lambda dfn, dfd, nc, p, out: None,
@@ -77,8 +77,8 @@ rule.scalar(sp.ncfdtrinc, refuses=DFS)(
 # Student's t: dF/dnc is a density of one degree of freedom less
 rule.scalar(sp.nctdtr, refuses=DF)(
     lambda df, nc, x: None,
-    lambda df, nc, x: t_by_noncentrality(df, nc, x),
-    lambda df, nc, x: t(x, df, nc),
+    lambda df, nc, x: inside(x, nc, t_by_noncentrality(df, nc, x)),
+    lambda df, nc, x: inside(x, nc, t(x, df, nc)),
 )
 rule.scalar(sp.nctdtrit, refuses=DF)(
     lambda df, nc, p, out: None,
@@ -90,6 +90,11 @@ rule.scalar(sp.nctdtrinc, refuses=DF)(
     lambda df, p, x, out: 1 / t_by_noncentrality(df, out, x),
     lambda df, p, x, out: -t(x, df, out) / t_by_noncentrality(df, out, x),
 )
+
+
+def inside(x, nc, slope):
+    """Return the slope of a distribution function, 0 where it has ended: at infinity."""
+    return np.where(np.isinf(x) | (nc == np.inf), 0.0, slope)
 
 
 def f_by_noncentrality(dfn, dfd, nc, x):

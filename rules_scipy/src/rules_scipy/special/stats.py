@@ -27,9 +27,7 @@ rule.scalar(_ufuncs._beta_ppf)(
 rule.scalar(_ufuncs._binom_pmf)(
     lambda k, n, p, out: (None, None, out * (k / p - (n - k) / (1 - p)))
 )
-rule.scalar(_ufuncs._binom_cdf)(
-    lambda k, n, p: (None, None, -beta_density(np.floor(k) + 1, n - np.floor(k), p, 1 - p))
-)
+rule.scalar(_ufuncs._binom_cdf)(lambda k, n, p: (None, None, -beta_density(k + 1, n - k, p, 1 - p)))
 rule.scalar(_ufuncs._nbinom_pmf)(
     lambda k, n, p, out: None,
     lambda k, n, p, out: out * (sp.psi(k + n) - sp.psi(n) + np.log(p)),
@@ -37,16 +35,14 @@ rule.scalar(_ufuncs._nbinom_pmf)(
 )
 rule.scalar(_ufuncs._nbinom_cdf)(
     lambda k, n, p: None,
-    lambda k, n, p: beta_by_first(n, np.floor(k) + 1, p, 1 - p),
-    lambda k, n, p: beta_density(n, np.floor(k) + 1, p, 1 - p),
+    lambda k, n, p: beta_by_first(n, k + 1, p, 1 - p),
+    lambda k, n, p: beta_density(n, k + 1, p, 1 - p),
 )
-rule.scalar(_ufuncs._binom_sf)(
-    lambda k, n, p: (None, None, beta_density(np.floor(k) + 1, n - np.floor(k), p, 1 - p))
-)
+rule.scalar(_ufuncs._binom_sf)(lambda k, n, p: (None, None, beta_density(k + 1, n - k, p, 1 - p)))
 rule.scalar(_ufuncs._nbinom_sf)(
     lambda k, n, p: None,
-    lambda k, n, p: -beta_by_first(n, np.floor(k) + 1, p, 1 - p),
-    lambda k, n, p: -beta_density(n, np.floor(k) + 1, p, 1 - p),
+    lambda k, n, p: -beta_by_first(n, k + 1, p, 1 - p),
+    lambda k, n, p: -beta_density(n, k + 1, p, 1 - p),
 )
 rule.constant(_ufuncs._binom_ppf, _ufuncs._binom_isf, _ufuncs._nbinom_ppf, _ufuncs._nbinom_isf)
 

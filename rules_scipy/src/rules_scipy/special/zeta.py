@@ -62,7 +62,7 @@ def hurwitz_slope(x, q):
         for step in (2 * j - 1, 2 * j):
             rate = rate * (x + step) + rising
             rising = rising * (x + step)
-    return total
+    return np.where(q == np.inf, 0.0, total)
 
 
 def riemann_slope(x):
