@@ -47,7 +47,8 @@ def real_only(x):
 
 def hurwitz_slope(x, q):
     """Return the derivative of `zeta(x, q)` by `x`, for `x > 1` or positive `q` (25.11.5)."""
-    x, q = x + 0.0, q + 0.0
+    infinite = q == np.inf
+    x, q = x + 0.0, np.where(infinite, 1.0, q + 0.0)
     total = 0.0
     for k in range(TERMS):
         total = total - np.log(q + k) * (q + k) ** -x
@@ -62,7 +63,7 @@ def hurwitz_slope(x, q):
         for step in (2 * j - 1, 2 * j):
             rate = rate * (x + step) + rising
             rising = rising * (x + step)
-    return np.where(q == np.inf, 0.0, total)
+    return np.where(infinite, 0.0, total)
 
 
 def riemann_slope(x):
