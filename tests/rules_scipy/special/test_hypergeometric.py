@@ -9,6 +9,7 @@ from scipy import special as sp
 
 from rulescore import rrule
 from rulescore.testing import check_rrule
+from zygote_lite import grad
 
 
 def test_examples(example):
@@ -46,3 +47,12 @@ def test_polynomials_and_ends(f, xs, expected):
         y, back = rrule(f, *given)
         found = back.only(needed)(np.ones_like(y))[-1]
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("f", [sp.hyp1f1, sp.hyperu, lambda a, b, x: sp.hyp2f1(a, 0.7, b, x)])
+def test_second_derivatives(f):
+    x, up = np.array([0.3, 0.6]), np.array([1.0, -2.0])
+    slope = grad(lambda x: np.sum(up * f(0.4, 1.3, x)))
+    for _ in range(3):
+        found = grad(lambda x: np.sum(slope(x)))(x)
+        np.testing.assert_allclose(found, (slope(x + 1e-6) - slope(x - 1e-6)) / 2e-6, rtol=1e-6)

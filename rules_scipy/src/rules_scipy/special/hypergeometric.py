@@ -51,16 +51,14 @@ def hyp2f1_slope(a, b, c, z):
 def hyperu_slope(a, b, x):
     """Return the derivative of `hyperu(a, b, x)` by `x`; at zero, where it is finite (13.2.19)."""
 
-    def at_zero(a, b, x):
+    def at_zero(x):
         return -a / sp.poch(-b, a + 1)
 
-    def away(a, b, x):
+    def away(x):
         return -a * raised(a, b, x)
 
-    def curved(a, b, x):
-        return piecewise((x == 0) & (b < 0), (a, b, x), at_zero, (1.0, -1.0, 0.0), away, (1.0,) * 3)
-
-    return piecewise(a == 0, (a, b, x), lambda a, b, x: 0.0, (0.0, 1.0, 1.0), curved, (1.0,) * 3)
+    slope = piecewise((x == 0) & (b < 0), (x,), at_zero, (0.0,), away, (1.0,))
+    return np.where(a == 0, 0.0, slope)
 
 
 def raised(a, b, x):
