@@ -211,9 +211,10 @@ def fuzz(session):
     """Differentiate 20,000 random programs of each fuzzer, or as many as given.
 
     The first compares with the complex step, the second transformed code with the tape, the third
-    forward mode with reverse, and both with forward over reverse. The first also runs a tenth as
-    many without a file: the engine has their code, and no text. Then the tangents of all examples
-    of rules are held to their cotangents.
+    forward mode with reverse, and both with forward over reverse. A tenth as many carry a value
+    somewhere and write to it, and the first runs a tenth as many without a file: the engine has
+    their code, and no text. Then the tangents of all examples of rules are held to their
+    cotangents.
     """
     session.install("-r", "requirements.txt")
     programs = session.posargs or ["20000"]
@@ -223,6 +224,7 @@ def fuzz(session):
     session.run("python", "-m", "tests.zygote_lite.fuzz.tangents_of_examples", *rules)
     count, *first = programs
     fewer = (str(max(int(count) // 10, 1)), *first)
+    session.run("python", "-m", "tests.zygote_lite.fuzz.carried_fuzzer", *fewer)
     without = {"FUZZ_WITHOUT_FILE": "1"}
     session.run("python", "-m", "tests.zygote_lite.fuzz.fuzzer", *fewer, env=without)
 
