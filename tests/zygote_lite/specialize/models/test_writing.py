@@ -191,7 +191,7 @@ def summed(x, out):
 
 
 def largest(x, out):
-    np.maximum.reduce(np.outer(x, x), 0, None, out)
+    np.maximum.reduce(np.outer(x, x), 0, None, out, False)
     return np.sum(out * out)
 
 

@@ -247,7 +247,8 @@ def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId, 
     """Write the whole of an array, as `out=` and the operators in place do."""
     check_kinds(x, value, at_value is not None)
     shape = np.shape(value)
-    if isinstance(f, np.ufunc) and f.signature is None and len(shape) <= x.ndim:
+    spreads = isinstance(f, np.ufunc) and (f.signature is None or not shape)
+    if spreads and len(shape) <= x.ndim:
         shape = tuple(
             n if m == 1 else m
             for m, n in zip((1,) * (x.ndim - len(shape)) + shape, x.shape, strict=True)

@@ -118,6 +118,7 @@ _WITH_OUT = {
     *("all", "any", "argmax", "argmin", "choose", "clip", "compress", "cumprod", "cumsum", "dot"),
     *("max", "mean", "min", "prod", "round", "std", "sum", "take", "trace", "var"),
 }
+_OF_REDUCE = ("array", "axis", "dtype", "out", "keepdims", "initial", "where")
 CallOperands = tuple[tuple[NodeId, ...], tuple[Any, ...], dict[str, Any]]
 
 
@@ -132,7 +133,9 @@ def with_named_out(
     at = out_position(f, len(xs)) if len(xs) > 2 else None
     if at is None or not isinstance(xs[at], np.ndarray | tuple):
         return nodes, xs, kws
-    given = dict(zip(parameter_names(f)[at : len(xs)], xs[at:], strict=True))
+    is_reduce = isinstance(getattr(f, "__self__", None), np.ufunc) and f.__name__ == "reduce"
+    names = _OF_REDUCE if is_reduce else parameter_names(f)
+    given = dict(zip(names[at : len(xs)], xs[at:], strict=True))
     nodes = (*nodes[: 1 + at], *nodes[1 + len(xs) :], *nodes[1 + at : 1 + len(xs)])
     return nodes, xs[:at], {**kws, **given}
 
