@@ -42,3 +42,20 @@ def test_neighbours_are_a_choice():
 def test_a_periodic_box_is_refused():
     with pytest.raises(DifferentiationError, match="boxsize"):
         gradient(lambda x: np.sum(spatial.KDTree(x, boxsize=9.0).query(PLACES % 9)[0]), DATA % 9)
+
+
+@pytest.mark.parametrize("tree", [spatial.KDTree, spatial.cKDTree])
+def test_a_tree_keeps_the_array_that_it_is_made_of(tree):
+    """SciPy does not copy it: what is written there moves the points of the tree."""
+
+    def nearest(x, copy):
+        moved = x * 1.0
+        found = tree(moved, copy_data=copy)
+        moved[0, 0] = 0.5
+        return found.query([0.1, 0.1])[0]
+
+    data = np.array([[0.0, 0.3], [3.0, 2.0]])
+    with pytest.raises(DifferentiationError, match="written in place"):
+        gradient(nearest, data, False)
+    at = np.array([-0.1, 0.2]) / np.hypot(0.1, 0.2)
+    np.testing.assert_allclose(gradient(nearest, data, True)[0], [at, [0.0, 0.0]])

@@ -38,9 +38,8 @@ def declare(kind):
                 "copies of the points that are shifted by the box"
             )
         size = {} if leafsize is None else {"leafsize": leafsize}
-        # what was given may change later
-        copied = np.array(data, float)
-        tree = kind(copied, compact_nodes=compact_nodes, balanced_tree=balanced_tree, **size)
+        tree = kind(data, copy_data=copy_data, compact_nodes=compact_nodes,
+                    balanced_tree=balanced_tree, **size)  # fmt: skip
 
         def pullback(dtree):
             d = None if dtree is None else dict(dtree.items()).get("data")

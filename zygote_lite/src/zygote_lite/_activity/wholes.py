@@ -5,6 +5,7 @@ value is refused that is used after its memory has been written. What pullbacks 
 is put back going back, as that of any array.
 """
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,8 +25,8 @@ from zygote_lite._cotangents.run import state
 
 
 def arrays_inside(x: Any) -> Iterator[Any]:
-    """Yield the arrays in the fields of a value, and in tuples there."""
-    for field in [*(dict_of(x) or {}).values()]:
+    """Yield the arrays in the fields of a value, in tuples there, and what is in its part in C."""
+    for field in [*(dict_of(x) or {}).values(), *gc.get_referents(x)]:
         for part in field if type(field) in (tuple, list) else (field,):
             if isinstance(part, np.ndarray):
                 yield part
