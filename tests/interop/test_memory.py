@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rulescore import rrule
-from zygote_lite import DifferentiationError, gradient
+from zygote_lite import DifferentiationError, gradient, hessian
 
 torch = pytest.importorskip("torch", reason="PyTorch is not here: `nox -s interop` installs it")
 jax = pytest.importorskip("jax", reason="JAX is not here: `nox -s interop` installs it")
@@ -269,3 +269,45 @@ def test_views_of_what_jax_holds_are_read_only():
     y = rules_jax.numpy(jax.jit(lambda x: x), copy=False)(x)
     x[:] = 0.0
     assert np.array_equal(y, X)
+
+
+BUFFER = np.zeros(3)
+SHARING = torch.from_numpy(BUFFER)
+READERS = {
+    "captured": lambda x: np.sum(rules_torch.numpy(lambda s: s * SHARING)(x)),
+    "argument": lambda x: np.sum(rules_torch.numpy(torch.mul)(x, SHARING)),
+    "numpy": lambda x: np.sum(SHARING.numpy() * x),
+    "asarray": lambda x: np.sum(np.asarray(SHARING) * x),
+    "method": lambda x: float((SHARING * 2.0).sum()),
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_a_tensor_over_memory_that_is_written_is_refused(read):
+    """The gradient was `None`, without a word."""
+
+    def loss(w):
+        BUFFER[:] = w
+        return read(np.ones(3))
+
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match="shares the memory of an array that this"):
+            gradient(loss, np.ones(3))
+
+
+def test_arrays_that_are_written_beside_calls_of_modules_are_followed():
+    def loss(x):
+        y, total = x.copy(), 0.0
+        for i in range(3):
+            total = total + np.sum(rules_torch.numpy(torch.exp)(y)) + SHARING.numpy()[i]
+            y[i] = y[i] * x[0]
+        return total
+
+    def slopes(x):
+        return gradient(loss, x)[0]
+
+    x, step = np.array([0.3, 0.4, 0.5]), 1e-6
+    units = step * np.eye(3)
+    for f, found in ((loss, slopes(x)), (slopes, hessian(loss)(x))):
+        want = np.array([(f(x + e) - f(x - e)) / (2 * step) for e in units])
+        np.testing.assert_allclose(found, want, rtol=1e-6)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._activity.outputs import is_output
 from zygote_lite._activity.reachability import (
     held_and_named,
@@ -43,6 +44,8 @@ from zygote_lite._cotangents.kinds import (
     type_in_c,
 )
 from zygote_lite._cotangents.run import state
+from zygote_lite._ir.places import where
+from zygote_lite.errors import Fault
 
 _BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
 LIMIT = 2000
@@ -108,6 +111,8 @@ def walk_heap(
             elif not issubclass(type(x), np.generic | Number):
                 if id(x) in active:
                     yield x
+                elif state.written and hasattr(type(x), "__dlpack__"):
+                    refuse_shared_memory(x, active)
                 seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
                 stack += referents(x)
             continue
@@ -175,3 +180,20 @@ def _put_items(x: Any, kind: int, stack: list[Any], room: int) -> None:
         elif kind == OBJECT and has_fields_in_c(type(x)):
             stack += referents(x)
         stack += [value for _, value in islice(entries_of(x), room)]
+
+
+def refuse_shared_memory(x: Any, active: dict[int, Any]) -> None:
+    """Refuse another library's array over memory of NumPy that this run has written.
+
+    What was written there depends on what is differentiated, and cannot be followed to that array.
+    """
+    try:
+        array = np.from_dlpack(x)
+    except Exception:  # of a device, or a tensor that has a gradient, as those that rules make
+        return
+    for y in (state.written or {}).values():
+        if id(y) in active and np.may_share_memory(array, y):
+            raise Fault.MEMORY(
+                f"{where()}: {an(type(x).__name__)} shares the memory of an array that this code "
+                "writes, and a gradient does not pass from one to the other; pass the array itself"
+            )
