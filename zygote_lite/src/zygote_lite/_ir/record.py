@@ -65,6 +65,7 @@ class _Recorder:
             self.cells[name] = function.fresh(name.strip("_") + "_cell")
         read = [atom for s in ir.every(function.body) for atom in ir.atoms_of(s)]
         self.uses = Counter([atom.id for atom in read if isinstance(atom, ir.Name)])
+        self.times = Counter(getattr(s, "target", None) for s in ir.every(function.body))
 
     def run(self) -> ir.Function:
         f = self.function
@@ -126,7 +127,9 @@ class _Recorder:
             if (
                 isinstance(s, ir.GetAttribute)
                 and ir.Name(s.target) in called
-                and self.uses[s.target] == 1
+                and self.uses[s.target]
+                == self.times[s.target]
+                == 1  # else it may be another by then
                 and isinstance(s.value, ir.Name)
             ):
                 methods[ir.Name(s.target)] = s
