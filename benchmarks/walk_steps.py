@@ -145,6 +145,7 @@ def walking_each_time():
     from zygote_lite._activity import doubts, walk
 
     instead = [
+        (walk, "LIMIT", sys.maxsize // 8),
         (doubts, "looked_at", lambda f, xs, kws: None),
         (doubts, "may_reach_active", lambda *xs, given=0: walk.reaches_active_at_all(*xs)),
         (doubts, "reaches_active", walk.reaches_active_at_all),

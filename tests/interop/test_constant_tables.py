@@ -154,7 +154,7 @@ def test_objects_in_tables_are_asked_by_the_tape():
 def in_doubt(monkeypatch):
     """As beside many imported libraries: searches through all that code names give up."""
     monkeypatch.setattr(walk, "LIMIT", 50)
-    monkeypatch.setattr(walk, "LIMIT_BY_NAME", 100)
+    monkeypatch.setattr(walk, "FOR_ERRORS", 100)
 
 
 def written(x, take):
@@ -187,7 +187,7 @@ def test_a_table_beside_an_array_that_is_written_where_a_search_gives_up(in_doub
 @pytest.fixture
 def without_doubt(monkeypatch):
     """As beside few imported libraries: what code names is searched to the end."""
-    monkeypatch.setattr(walk, "LIMIT_BY_NAME", 2_000_000)
+    monkeypatch.setattr(walk, "FOR_ERRORS", 2_000_000)
 
 
 @pytest.mark.parametrize("take", TAKEN.values(), ids=TAKEN)

@@ -27,7 +27,7 @@ from zygote_lite._activity.operands import (
     is_written_for_thread,
 )
 from zygote_lite._activity.outputs import is_output
-from zygote_lite._activity.walk import reaches_active_at_all
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
@@ -115,7 +115,7 @@ def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
 
 def _is_value_active(x: Any) -> bool:
     array = array_of_objects(x)
-    return reaches_active_at_all(x) if array is None else holds_itself(array)
+    return reaches_active(x) if array is None else holds_itself(array)
 
 
 def text_pullback(y: Any, count: int) -> TextPullback:

@@ -24,7 +24,7 @@ from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.operands import holds_itself, looked_at
 from zygote_lite._activity.side_effects import SEEKING_IN_ORDER, as_far_as_found, names_loaded
 from zygote_lite._activity.walk import (
-    LIMIT_BY_NAME,
+    FOR_LONG_CALLS,
     may_reach_active,
     reaches_active,
     reaches_active_at_all,
@@ -67,17 +67,17 @@ def may_depend(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     if seen is not None:
         return any(map(holds_itself, seen))
     if type(f) is functools._lru_cache_wrapper and _is_recordable(f.__wrapped__):
-        return may_reach_active(*operands, given=LIMIT_BY_NAME)  # what it keeps costs nothing
+        return may_reach_active(*operands, given=FOR_LONG_CALLS)  # what it keeps costs nothing
     called = _function_called(f, xs)
     if called is None and (f is apply or f is invoke):
         return True  # it stands for the call of a function in C, which is asked for in turn
     if called is None:
         is_alike = _has_equivalent(f, xs, kws)
-        return (may_reach_active if is_alike else reaches_active_at_all)(*operands)
+        return (may_reach_active if is_alike else reaches_active)(*operands)
     if not _is_recordable(called):
         is_known = is_library(called.__code__.co_filename)
         return (reaches_active if is_known else reaches_active_at_all)(*operands)
-    return may_reach_active(*operands, given=LIMIT_BY_NAME if _is_long(called.__code__) else 0)
+    return may_reach_active(*operands, given=FOR_LONG_CALLS if _is_long(called.__code__) else 0)
 
 
 def note_length(f: types.FunctionType, count: int) -> None:
@@ -98,7 +98,7 @@ def _has_equivalent(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     declared = IN_PYTHON.get(id(f)) if xs or kws else None
     if declared is None or next(iter(declared.bodies(xs, kws)), None) is None:
         return False
-    if any(map(is_opaque, xs)) or (id(f) in STRUCTURAL and kind_of(xs[0]) != OBJECT):
+    if any(map(is_opaque, xs)) or (xs and id(f) in STRUCTURAL and kind_of(xs[0]) != OBJECT):
         return False
     return find_rule(f, *xs) is None or is_of_objects(xs)
 

@@ -6,7 +6,6 @@ name of a variable is put aside: whoever walks decides whether that counts.
 
 import functools
 import re
-import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -49,16 +48,21 @@ from zygote_lite.errors import Fault
 
 _BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
 LIMIT = 2000
-NO_LIMIT = sys.maxsize // 8
 HOLDING_NOTHING = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
 VAST = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Vast:
-    """Mark what a walk was given up from, and keep it alive as long as its identity is known."""
+    """Mark what a walk was given up from, and keep it alive as long as its identity is known.
+
+    Attributes:
+        x: the object.
+        limit: how many objects that walk might look at. One that may look at more tries again.
+    """
 
     x: Any
+    limit: int
 
 
 def walk_heap(
@@ -72,23 +76,25 @@ def walk_heap(
 
     What is reached by name is put aside.
     """
-    clean = state.clean if active is state.active else {}
-    steps = 0
+    clean, vast = (state.clean, state.vast) if active is state.active else ({}, {})
+    steps, most = 0, len(seen) + limit
     while stack:
         x = stack.pop()
         steps += 1
-        if len(seen) > limit or steps > 5 * limit:
+        if len(seen) > most or steps > 5 * limit:
+            for y in seen.values() if vast is state.vast else ():
+                if type(y) in _BUILTIN_CONTAINERS and len(y) > limit:
+                    vast[id(y)] = Vast(y, limit)
             yield VAST
             return
         kind = kind_of(x)
         if (kind == VALUE and type(x) in HOLDING_NOTHING) or id(x) in seen:
             continue
         if id(x) in clean:
-            if type(clean[id(x)]) is not Vast:
-                continue
-            if limit is not NO_LIMIT:
-                yield VAST
-                continue
+            continue
+        if id(x) in vast and vast[id(x)].limit >= limit:
+            yield VAST
+            continue
         if kind == INERT:
             if isinstance(x, str | bytes | bytearray | re.Match) and id(x) in active:
                 yield x
@@ -128,7 +134,10 @@ def walk_heap(
             stack += held
             by_name += named
         else:
+            before = len(stack)
             _put_items(x, kind, stack, 5 * limit - steps + 1)
+            if type(x) is list and len(stack) == before and id(x) not in active:
+                clean[id(x)] = x  # of a million numbers, say: to look at them again takes time
         if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _BUILTIN_CONTAINERS:
             stack += (dict_of(x) or {}).values()
             stack.append(getattr(x, "default_factory", None))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rulescore.faults import an
-from zygote_lite._activity.heap import HOLDING_NOTHING, LIMIT, NO_LIMIT, VAST, Vast, walk_heap
+from zygote_lite._activity.heap import HOLDING_NOTHING, LIMIT, VAST, Vast, walk_heap
 from zygote_lite._activity.marks import is_namespace, is_users_object, stays_clean
 from zygote_lite._activity.reachability import held_and_named, referents
 from zygote_lite._cotangents.kinds import (
@@ -31,14 +31,16 @@ from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.intrinsics import note_class
 from zygote_lite.modes import CHECKED, InternalError
 
-LIMIT_BY_NAME = 50_000
+FOR_LONG_CALLS = 20_000  # objects that a run may walk through to tell that a loop is simply run
+FOR_ERRORS = 50_000  # objects that a run may look at to tell what would be an error
 _GIVEN, _EARNED = 200, 2  # objects that a run may walk through, and how many more for each call
 
 
 def reaches_active(*roots: Any) -> bool:
     """Return whether something active can be reached from `roots`.
 
-    After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
+    After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient. Where
+    a run has looked at many objects, it gives up earlier.
     """
     active = state.active
     if not active:
@@ -50,21 +52,18 @@ def reaches_active(*roots: Any) -> bool:
 
 
 def reaches_active_at_all(*roots: Any) -> bool:
-    """Return whether something active can be reached from `roots`, however long the walk takes.
+    """Return whether something active can be reached from `roots`; yes where that stays open.
 
-    Where the answer decides on an error. What is found clean is not walked again.
+    Where the answer may be an error. All such walks of a run together may look at `FOR_ERRORS`
+    objects, and each of them at `LIMIT`.
     """
     active = state.active
     if not active or not state.outside:
         return reaches_active(*roots)
-    seen: dict[int, Any] = {}
-    stack = [*roots]
-    if next(walk_heap(active, stack, seen, stack, NO_LIMIT), None) is not None:
-        return True
-    _note_clean(seen)
-    if CHECKED:
+    found = _searched(active, roots, room())
+    if CHECKED and not found:
         _check_marks(active, roots)
-    return False
+    return found
 
 
 def reaches_active_by_name(*roots: Any) -> bool:
@@ -77,9 +76,10 @@ def reaches_active_by_name(*roots: Any) -> bool:
         return False
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
-    found = any(x is VAST for x in walk_heap(active, [*roots], seen, by_name, LIMIT_BY_NAME))
+    found = any(x is VAST for x in walk_heap(active, [*roots], seen, by_name, room()))
+    state.searched += len(seen)
     named = [x for x in by_name if kind_of(x) or isinstance(x, type)]
-    return found or any(_is_active_by_name(active, x, seen) for x in named)
+    return found or any(_searched(active, (x,), room()) for x in named)
 
 
 def may_reach_active(*roots: Any, given: int = 0) -> bool:
@@ -105,30 +105,38 @@ def may_reach_active(*roots: Any, given: int = 0) -> bool:
     return found is not None
 
 
+def room() -> int:
+    """Return how many objects a walk may look at where its answer may be an error."""
+    return max(LIMIT, _left())
+
+
+def _left() -> int:
+    return FOR_ERRORS + _EARNED * state.resolved - state.searched
+
+
 def _is_found_active(active: dict[int, Any], roots: tuple[Any, ...]) -> bool:
     """Return whether something active can be reached, by the marks and what was walked before."""
     if not state.outside:
         return any(map(_holds_active, roots))
+    return _searched(active, roots, min(LIMIT, max(_GIVEN, _left())))
+
+
+def _searched(active: dict[int, Any], roots: tuple[Any, ...], limit: int) -> bool:
+    """Return whether something active is reached, or the walk from one of some objects given up.
+
+    What is found to reach nothing active is remembered, and so is what a walk was given up from.
+    """
     seen: dict[int, Any] = {}
-    by_name: list[Any] = []
-    limit = LIMIT_BY_NAME if state.doubted else LIMIT  # what was recorded in doubt is not refused
-    for found in walk_heap(active, [*roots], seen, by_name, limit):
+    for root in reversed(roots):
+        before, stack = len(seen), [root]
+        found = next(walk_heap(active, stack, seen, stack, limit), None)
+        state.searched += len(seen) - before
         if found is VAST:
-            _note_vast(roots)
-        return True
-    if any(
-        _is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or isinstance(x, type)
-    ):
-        return True
+            state.vast[id(root)] = Vast(root, limit)
+        if found is not None:
+            return True
     _note_clean(seen)
     return False
-
-
-def _note_vast(roots: tuple[Any, ...]) -> None:
-    """Note from which of some objects a walk was given up: the next one need not try."""
-    many = [x for x in roots if kind_of(x) >= TUPLE]
-    if len(many) == 1 and stays_clean(many[0]):
-        state.clean[id(many[0])] = Vast(many[0])
 
 
 def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
@@ -137,9 +145,9 @@ def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
         return
     if any(isinstance(x, Store) for x in roots):  # a pullback of the engine's own, on another tape
         return
-    known, state.clean = state.clean, {}
+    known, state.clean, state.vast = (state.clean, state.vast), {}, {}
     found = next(_all_within(active, roots, LIMIT), None)
-    state.clean = known
+    state.clean, state.vast = known
     if found is not None and found is not VAST:
         names = ", ".join(getattr(x, "__qualname__", type(x).__qualname__) for x in roots)
         kind = type(found).__qualname__
@@ -152,11 +160,11 @@ def surely_reaches_active(*roots: Any) -> bool:
         return reaches_active(*roots)
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
-    if next(walk_heap(state.active or {}, [*roots], seen, by_name, NO_LIMIT), None) is not None:
-        return True
-    if not by_name:
+    found = next(walk_heap(state.active or {}, [*roots], seen, by_name, room()), None)
+    state.searched += len(seen)
+    if found is None and not by_name:
         _note_clean(seen)
-    return False
+    return found is not None
 
 
 def _holds_active(x: Any) -> bool:
@@ -229,7 +237,7 @@ def is_reached(x: Any, roots: Any) -> bool:
 def reaches_memory(array: Any, *roots: Any) -> bool:
     """Return whether an array that shares memory with another is reached; yes, if in doubt."""
     owner = owner_of(array)
-    return next(_all_within({id(owner): owner}, roots, LIMIT_BY_NAME), None) is not None
+    return next(_all_within({id(owner): owner}, roots, FOR_ERRORS), None) is not None
 
 
 def _all_within(active: dict[int, Any], roots: Any, limit: int) -> Iterator[Any]:
@@ -238,21 +246,3 @@ def _all_within(active: dict[int, Any], roots: Any, limit: int) -> Iterator[Any]
     by_name: list[Any] = []
     for stack in ([*roots], by_name):
         yield from walk_heap(active, stack, seen, by_name, limit)
-
-
-def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -> bool:
-    """Return whether what a variable of a module holds reaches something active.
-
-    What does not is remembered, until something may have been written into it.
-    """
-    clean = state.clean
-    if id(x) in before or id(x) in clean:
-        return type(clean.get(id(x))) is Vast
-    seen: dict[int, Any] = {}
-    more: list[Any] = [x]
-    for _ in walk_heap(active, more, seen, more, LIMIT_BY_NAME):
-        if len(seen) > LIMIT_BY_NAME:
-            clean[id(x)] = Vast(x)
-        return True
-    _note_clean(seen)
-    return False

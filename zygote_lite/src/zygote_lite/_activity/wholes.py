@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import (
     LIST,
     TUPLE,
@@ -52,7 +52,7 @@ def rewritten(nodes: tuple[Any, ...], xs: tuple[Any, ...]) -> Any:
             made = state.wholes.get(id(y))
             since = 0 if made is None or made[0] is not y else made[1]
             written = [array for array in arrays_inside(y) if _last_write(array) > since]
-            if written and (node is not None or y is not x or reaches_active(*written)):
+            if written and (node is not None or y is not x or reaches_active_at_all(*written)):
                 return y
     return None
 

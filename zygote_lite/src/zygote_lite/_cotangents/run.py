@@ -53,11 +53,13 @@ class State(threading.local):
     has_texts = False  # whether texts made of active values are among what is active
     store: Store | None = None
     clean: dict[int, Any]  # what was found to reach nothing active
+    vast: dict[int, Any]  # what more can be reached from than walks may look at
     linked = False  # whether a call that was simply run may have linked what is clean to more
     outside = 0  # how often what is active may have come within the reach of code outside the run
     resolved = 0  # how many calls have been resolved, but for the plainest
     doubted = False  # whether a call was recorded that may reach nothing active
     walked = 0  # how many objects have been walked through, where recording is as good
+    searched = 0  # how many objects have been walked through, where the answer may be an error
     private: dict[int, Any]  # containers that only the variables of the run hold
     made = 0  # how many private containers there have been
     holders: dict[int, list[Any]]  # by identity: what holds a private container
@@ -78,6 +80,7 @@ class State(threading.local):
 
     def __init__(self) -> None:
         self.clean = {}
+        self.vast = {}
         self.shared = {}
         self.bindings = {}
         self.variables = {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulescore import find_rule, project
 from zygote_lite._activity.classes import member_of
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, ValueAndPullback
 from zygote_lite._cotangents.store import Boxed, through
@@ -115,7 +115,7 @@ def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Make an array without values; one over memory that is active cannot be followed."""
     named = [*zip(kws, nodes[1 + len(xs) :], strict=True)]
     memory = [n for name, n in named if name not in ("shape", "dtype", "order")]
-    if any(n is not None for n in (*nodes[3 : 1 + len(xs)], *memory)) or reaches_active(
+    if any(n is not None for n in (*nodes[3 : 1 + len(xs)], *memory)) or reaches_active_at_all(
         *xs[2:], kws.get("buffer")
     ):
         raise refusal(np.ndarray, xs, kws)

@@ -16,7 +16,7 @@ import numpy as np
 from rulescore import rules_of
 from zygote_lite._activity.classes import bind_method, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, note_outside
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import reaches_active, reaches_active_at_all
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
 from zygote_lite._cotangents.run import state
@@ -175,7 +175,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 @handlers.desugared(note_annotations)
 def _(tape: Tape, nodes: Nodes, x: Any, *values: Any) -> Traced:
     """Refuse numbers in the annotations of a function or class, which would be constants there."""
-    if any(node is not None for node in nodes[2:]) or reaches_active(*values):
+    if any(node is not None for node in nodes[2:]) or reaches_active_at_all(*values):
         refuse_numbers_in_annotations(x)
     return None, None
 

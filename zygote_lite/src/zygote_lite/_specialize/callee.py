@@ -16,7 +16,7 @@ import numpy as np
 from zygote_lite._activity.activity import holds_text
 from zygote_lite._activity.doubts import GENERATES
 from zygote_lite._activity.saved import note_captured_deeply
-from zygote_lite._activity.walk import LIMIT_BY_NAME, may_reach_active
+from zygote_lite._activity.walk import FOR_LONG_CALLS, may_reach_active
 from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._cotangents.registry import BY_CODE, Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, state, take
@@ -106,7 +106,7 @@ def _differentiated(nodes: Nodes, xs: tuple[Any, ...]) -> tuple[int, ...]:
 def _reaches(x: Any) -> tuple[bool, bool]:
     """Return whether something active may be reached from an argument, and whether that is open."""
     known, state.doubted = state.doubted, False
-    found = may_reach_active(x, given=LIMIT_BY_NAME if type(x) in _OF_PARTS else 0)
+    found = may_reach_active(x, given=FOR_LONG_CALLS if type(x) in _OF_PARTS else 0)
     in_doubt, state.doubted = state.doubted, known or state.doubted
     return found, in_doubt
 

@@ -6,7 +6,7 @@ from typing import Any
 from zygote_lite._activity.doubts import note_length
 from zygote_lite._activity.marks import mark_new, note_made, note_outside, note_shared
 from zygote_lite._activity.namespaces import refuse_variables
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import reaches_active, reaches_active_at_all
 from zygote_lite._cotangents.registry import NodeId, Traced, UndoOnly
 from zygote_lite._cotangents.run import slots_of, state
 from zygote_lite._ir.compile import recording_of, run_as_called
@@ -121,7 +121,7 @@ class RecordedFunctions(Entries):
                 generated.frame.close()
                 matters = len(self.entries) != known
             else:
-                matters = generated.is_active or reaches_active(*generated.variables())
+                matters = generated.is_active or reaches_active_at_all(*generated.variables())
             if matters:
                 raise Fault.LIFETIME(
                     f"{place_of(generated.function)}: the generator "

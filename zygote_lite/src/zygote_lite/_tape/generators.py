@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.marks import mark_new
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.registry import Traced
 from zygote_lite._ir.places import is_library, name_of, place_of, where
 from zygote_lite.caches import cached
@@ -127,7 +127,7 @@ class Generated:
 
     def __next__(self) -> Any:
         y, node = self.step()
-        if node is None and not reaches_active(y):
+        if node is None and not reaches_active_at_all(y):
             return y
         raise Fault.ITERATOR(
             f"{where()}: code that is not recorded iterates over an iterator (of "

@@ -40,6 +40,7 @@ from zygote_lite._cotangents.registry import (
     STRUCTURAL,
     NodeId,
     NoPullback,
+    TextPullback,
     Traced,
     UndoOnly,
     ValueAndPullback,
@@ -231,9 +232,10 @@ class Tape(Iteration):
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> tuple[tuple[NodeId, ...], tuple[Any, ...]]:
         """Return the operands of a call as its rule reads them; refuse those that it may not."""
-        hooks = hooks_of_operands(f, (*xs, *kws.values()))
-        if hooks and find_rule(f, *xs) is not None and reaches_active_at_all(*hooks):
-            raise hook_refusal(f, hooks)
+        if find_rule(f, *xs) is not None:  # else nothing is read: to look for hooks takes time
+            hooks = hooks_of_operands(f, (*xs, *kws.values()))
+            if hooks and reaches_active_at_all(*hooks):
+                raise hook_refusal(f, hooks)
         if any(overrides_iteration(type(x)) for x in xs):
             rule = None if isinstance(f, types.FunctionType) else find_rule(f, *xs)
             if rule is not None and rule.kind != "constant":
@@ -268,7 +270,8 @@ class Tape(Iteration):
         whole = rewritten(nodes[1:], xs) if state.written and not simple else None
         if whole is not None:
             raise refused_whole(f, whole)
-        note_captured(f, (*xs, *kws.values()) if kws else xs)
+        if type(pulled[1]) is not TextPullback:  # which saves nothing, either
+            note_captured(f, (*xs, *kws.values()) if kws else xs)
         y, node = self.record(*pulled, nodes, fresh=True)
         if kws or bool in map(type, xs):
             for option, x in overwritten(f, xs, kws):

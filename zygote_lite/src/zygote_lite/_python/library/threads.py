@@ -13,7 +13,7 @@ from typing import Any
 from zygote_lite._activity.activity import is_integer
 from zygote_lite._activity.outputs import note_output
 from zygote_lite._activity.reachability import named_within
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import INERT, LIST, kind_of, within
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
@@ -42,7 +42,7 @@ def _share(nodes: Nodes, f: Any, worker: Any, *given: Any) -> None:
     instead = (
         "use a `collections.deque` in one thread" if f in _PUTTING else "call the function here"
     )
-    if any(n is not None for n in nodes) or reaches_active(*given):
+    if any(n is not None for n in nodes) or reaches_active_at_all(*given):
         raise Fault.THREAD(
             f"{where()}: {name_of(f)} gives another thread what depends on what is differentiated, "
             f"and no gradient passes through what is computed there: {instead}"
@@ -106,7 +106,7 @@ def _(f: Any, tape: Tape, nodes: Nodes, given: Any, *xs: Any, **kws: Any) -> Tra
 @handlers.desugared(*_starting, given=True, always=True)
 def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
     """Refuse to start another program with what is differentiated."""
-    if all(n is None for n in nodes) and not reaches_active(*xs):
+    if all(n is None for n in nodes) and not reaches_active_at_all(*xs):
         return None
     raise Fault.TEXT(
         f"{where()}: another program is given what depends on what is differentiated, and no "

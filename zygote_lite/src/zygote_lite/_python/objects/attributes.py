@@ -20,7 +20,7 @@ from zygote_lite._activity.activity import has_active_class, holder_of, is_field
 from zygote_lite._activity.classes import attribute_in_c, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, mark_fields, note_outside, note_shared
 from zygote_lite._activity.operands import is_written_for_thread
-from zygote_lite._activity.walk import reaches_active, surely_reaches_active
+from zygote_lite._activity.walk import reaches_active, reaches_active_at_all, surely_reaches_active
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     INERT,
@@ -274,7 +274,7 @@ def _(
                 f"`{name}`, and a gradient would have to pass through it: set it afterwards"
             )
     hooks = _hooks(cls)
-    if hooks and (active or reaches_active(cls, *hooks)):
+    if hooks and (active or reaches_active_at_all(cls, *hooks)):
         raise Fault.CLASS(
             f"{where()}: {hooks[0].__qualname__} runs while the class {cls.__qualname__} is made, "
             "and may change what a gradient depends on: call such code after the class statement"

@@ -20,7 +20,7 @@ from zygote_lite._activity.classes import (
 )
 from zygote_lite._activity.marks import mark_active, mark_new, note_made
 from zygote_lite._activity.side_effects import callbacks, hooks_called, may_write
-from zygote_lite._activity.walk import captured_within, is_reached, reaches_active
+from zygote_lite._activity.walk import captured_within, is_reached, reaches_active_at_all
 from zygote_lite._cotangents.registry import (
     Handlers,
     NodeId,
@@ -48,7 +48,7 @@ def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, An
     if isinstance(called, types.FunctionType):
         given = any(n is not None for n in nodes[1:])
         makes_enum = called.__module__ == "enum" and not vars(cls).get("_member_map_")
-        if makes_enum and (given or reaches_active(*xs)):
+        if makes_enum and (given or reaches_active_at_all(*xs)):
             raise Fault.CLASS(
                 f"{where()}: what makes an enumeration is given values that depend on what is "
                 "differentiated, and no gradient passes through its members: use a class, a dict "
@@ -181,7 +181,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     """Resolve a method that a dataclass was given, which has no source."""
     if is_method_of_dataclass(f, xs):  # it compares, hashes or prints
         hooks = hooks_called(operator.eq if len(xs) == 2 else repr, xs)
-        if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+        if hooks and (reaches_active_at_all(*hooks) or captured_within(*hooks)):
             raise hook_refusal(f, hooks)
         y = f(*xs)
         back = text_pullback(y, len(nodes)) if isinstance(y, str) else no_pullback(len(nodes))
