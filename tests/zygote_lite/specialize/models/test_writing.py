@@ -217,3 +217,8 @@ def test_methods_of_elementwise_functions_write_into_what_they_are_given(f):
         np.testing.assert_allclose(grad(f)(x, np.ones(3)), expected, rtol=1e-5)
     y, dy = jvp(lambda x: f(x, np.ones(3)), (x,), (x,))
     assert dy == pytest.approx(np.dot(expected, x), rel=1e-5)
+
+
+def test_a_list_is_not_added_to_at_places():
+    with pytest.raises(TypeError, match="first operand must be array"):
+        grad(lambda x: np.add.at([x[0]], [0], x[1]))(np.ones(2))

@@ -374,8 +374,8 @@ handlers.desugared(np.ndarray.partition)(
 @handlers.desugared(np.ufunc.at)
 def _(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Traced:
     """Resolve `f.at(x, index, value)` of a ufunc."""
-    nodes = (None, *nodes[2:])
-    index = _copied_index(index)
+    nodes, given = (None, *nodes[2:]), isinstance(x, np.ndarray)
+    index = _copied_index(index) if given else f.at(x, index, *value)  # raises what NumPy raises
     if value:
         made, node = as_array(tape, nodes[3], value[0])
         value, nodes = (made,), (*nodes[:3], node)
