@@ -124,7 +124,7 @@ class Derivative(Call):
         watch = self.watch
         call = self.plain()
         if call is None and self.differentiator.ad is not None:
-            raise Fault.EXPORT(no_tangent_twice(self.name))
+            raise no_tangent_twice(self.name)
         if call is None:
             raise Fault.EXPORT(
                 f"{self.name} is exported by its rule, which is differentiated once: give `ad=`, "

@@ -76,10 +76,10 @@ class Differentiator:
         found = frule((None, *dxs), f, *xs, **options)
         if found is None:
             of_derivative = getattr(f, "derivative_of", None)
+            if of_derivative:
+                raise no_tangent_twice(of_derivative)
             raise Fault.EXPORT(
-                no_tangent_twice(of_derivative)
-                if of_derivative
-                else f"{name_of(f)} has no forward rule for these types of arguments: "
+                f"{name_of(f)} has no forward rule for these types of arguments: "
                 "declare one, or export it by `zygote_lite.interop`"
             )
         return found
@@ -247,9 +247,9 @@ def effectful(f: Any, effect: str, why: str) -> str:
     )
 
 
-def no_tangent_twice(name: str) -> str:
-    """Return the words for a tangent beside another derivative, which rules do not give."""
-    return (
+def no_tangent_twice(name: str) -> RuleError:
+    """Return the error for a tangent beside another derivative, which rules do not give."""
+    return Fault.EXPORT(
         f"a rule and `ad=` give no tangent of a derivative of {name}, and no derivative of its "
         "tangent: use reverse mode twice, as `torch.func.jacrev` or `jax.jacrev`, or export it by "
         "`zygote_lite.interop`"
