@@ -11,6 +11,7 @@ import pytest
 
 from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.oracles import assert_agreement
+from zygote_lite import value_and_grad
 
 PROGRAMS = []
 tried = programs.declaring(PROGRAMS)  # transformed
@@ -356,3 +357,22 @@ def test_object_that_raises_on_a_later_call(n):
         return every[5].x * x
 
     assert_agreement(reach, (0.5, 6), (0.5, 6), (0.5, 6), (0.5, n), argnums=(0,))
+
+
+class Weight:
+    def __init__(self, w):
+        self.w = w
+
+
+def test_an_object_assigned_on_one_path_and_held_by_a_list_on_the_other():
+    def f(x, n):
+        o = Weight(x)
+        kept = [o]
+        if n > 2:
+            o.w = 2.0 * x
+        else:
+            kept.append(o)
+        return o.w * x
+
+    for n, expected in ((3, (4.5, 6.0)), (1, (2.25, 3.0))) * 3:
+        assert value_and_grad(f)(1.5, n) == expected

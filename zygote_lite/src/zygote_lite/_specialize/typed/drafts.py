@@ -167,6 +167,7 @@ class Draft:
         self.unjoined = Counter[Hashable]()  # how often only one path of a branch could be written
         self.held = False  # whether containers are made as the code runs
         self.shadows: Value | None = None  # their cotangents, in the reverse pass
+        self.held_from: list[list[Node]] = []  # the block in which containers come to be held
         self.displayed: dict[Op, Value] = {}  # of operations that make them, the items
         self.rewritten: list[Any] = []  # the contents of containers that are changed
         self.keyed: list[Value] = []  # dicts whose keys a loop walks over

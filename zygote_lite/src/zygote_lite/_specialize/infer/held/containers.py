@@ -90,6 +90,7 @@ def hold(builder: Builder, x: Value) -> Value:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list or a dict while it iterates over it")
     builder.changing(x)
     outer = builder.out, builder.loop, builder.grown, builder.origin
+    around, builder.held_from = builder.held_from, builder.held_from or [builder.out]
     home, (whole, at) = builder.homes.get(x, builder.top), builder.given_as.get(x, (None, ""))
     builder.out, builder.loop, builder.grown = home, x.scope, []
     before = len(home)
@@ -103,6 +104,7 @@ def hold(builder: Builder, x: Value) -> Value:
         made = display(builder, type(x.sample), found, builder.titles.get(x, ""), whole)
     finally:
         builder.out, builder.loop, builder.grown, builder.origin = outer
+        builder.held_from = around
     builder.homes.pop(x, None)
     if outside or whole is not None:
         contents_in(made).given = frozenset((at,))
@@ -200,7 +202,8 @@ def hold_object(builder: Builder, x: Value) -> Value:
             f"it stores {an(kind.__name__)} in a list, dict or set that changes"
         )
     home, outer = builder.homes.get(x), builder.out
-    elsewhere = home is not outer and x in builder.assigned  # since then
+    (block,) = builder.held_from or [outer]
+    elsewhere = home is not block and x in builder.assigned  # since then
     if home is None or elsewhere or x.moved or x.scope is not builder.loop:
         raise NotSupported.STORED(
             "it stores an object in a list, dict or set in another loop than the one that made "
