@@ -48,6 +48,7 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 _DEEP = 20  # calls inside calls
 _MOST_AGAIN = 3  # calls of a function inside itself
+_MOST_OF_DATA = 5  # the same, of what is not differentiated
 
 
 class Interpreter(Builder):
@@ -78,7 +79,8 @@ class Interpreter(Builder):
         if code.co_flags & inspect.CO_GENERATOR:
             return new_generator(self, code, globals_, env)
         again = sum(code == frame.code and wrapper is frame.wrapper for frame in self.frames)
-        if again > _MOST_AGAIN or len(self.frames) > _DEEP:
+        is_data = not any(leaf.active for x in env.values() for leaf in leaves(x))
+        if again > (_MOST_OF_DATA if is_data else _MOST_AGAIN) or len(self.frames) > _DEEP:
             reason = NotSupported.RECURSION(
                 f"{code.co_name} calls itself, or calls are nested very deep"
             )

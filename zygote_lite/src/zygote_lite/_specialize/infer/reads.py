@@ -155,7 +155,7 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
             return constant(run(getattr, [x.sample, name], {}))
         if isinstance(x.sample, type) and type(of_class(x.sample, name)) is classmethod:
             return _classes.class_method(builder, x, name)
-        if isinstance(x.sample, type) and name in _classes.NAMES_OF_CLASSES:
+        if isinstance(x.sample, type) and _classes.names_class(x.sample, name):
             return _classes.name_of_class(builder, x.sample, name)
         found = attribute_that_stays(x.sample, name)
         owner = builder.inputs.name_for(x.sample, "o")

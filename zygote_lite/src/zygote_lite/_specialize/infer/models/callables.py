@@ -9,7 +9,7 @@ from typing import Any
 
 from zygote_lite._specialize.infer.held.dicts import demand_room
 from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_plain_key
-from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, text_of
+from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, signature_of, text_of
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
@@ -41,6 +41,9 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
         builder.inputs.guards[f"{f.where}.cache_info().currsize == 1"] = None
         return _kept(builder, f, xs, kws)
     inner = f.sample.__wrapped__
+    told = _signature_kept(builder, f, xs, kws)
+    if told is not None:
+        return told
     if not isinstance(inner, types.FunctionType):
         raise NotSupported.METHOD("the function under `lru_cache` is not a Python function")
     if not _reads_constants(inner, set()):
@@ -55,6 +58,20 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
         raise Unsound.IDENTITY(
             "a function under `lru_cache` returns something other than a number or text"
         )
+    return found
+
+
+def _signature_kept(
+    builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value]
+) -> Value | None:  # fmt: skip
+    """Return what `inspect.signature` under `lru_cache` gives, where it is as of now."""
+    if f.sample.__wrapped__ is not inspect.signature or len(xs) != 1 or kws:
+        return None
+    found = signature_of(inspect.signature, builder, xs)
+    if found is None or f.sample(xs[0].sample) != inspect.signature(xs[0].sample):
+        return None
+    builder.inputs.guard(str(f.where), f.sample)
+    builder.inputs.guard(f"{f.where}.__wrapped__", inspect.signature)
     return found
 
 

@@ -303,6 +303,12 @@ def cached_by(found: Any) -> Any:
     return None
 
 
+def names_class(kind: type, name: str) -> bool:
+    """Return whether an attribute of a class is its name, or, of one in C, that of its module."""
+    of_module = name == "__module__" and not is_written_in_python(kind)
+    return of_module or name in NAMES_OF_CLASSES
+
+
 def name_of_class(builder: Builder, kind: type, name: str) -> Value:
     """Return the name of a class, whatever the class defines under that word."""
     text = type.__dict__[name].__get__(kind)

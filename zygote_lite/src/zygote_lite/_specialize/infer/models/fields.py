@@ -1,35 +1,55 @@
 """The attributes of an object that the function makes, as a dict: `x.__dict__`, `vars(x)`.
 
 The code has no such dict: a read of it gives the current attributes, and a write to it sets them.
+Of an object from outside, only the names of its attributes are known.
 """
 
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models.builtins import SPECIAL
-from zygote_lite._specialize.infer.models.classes import is_made_class
+from zygote_lite._specialize.infer.models.classes import is_made_class, is_plain, of_class
 from zygote_lite._specialize.infer.models.dicts import entries_of_dict, known_key, made
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST, SOURCE, Fields, View
-from zygote_lite._specialize.typed.structures import HELD, is_named, mapping
+from zygote_lite._specialize.typed.structures import HELD, is_named, mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 
 def attributes_of(builder: Builder, x: Value) -> Value:
     """Return `x.__dict__`."""
     kind = type(x.sample)
-    if is_named(x) or is_made_class(x) or x.fields is None or not kind.__dictoffset__:
+    is_outside = x.fields is None and x.where is not None and has_plain_names(x)
+    is_own = not is_named(x) and x.fields is not None and kind.__dictoffset__
+    if is_made_class(x) or not (is_own or is_outside):
         raise NotSupported.ATTRIBUTE(
             "it reads the `__dict__` of an object that has none, or that it did not create"
         )
     found = Value(Other(Fields), Fields())
     found.fields, found.scope = {SOURCE: x}, builder.loop
     return found
+
+
+def has_plain_names(x: Value) -> bool:
+    """Return whether an object from outside has a `__dict__` of its own, with names alone."""
+    is_usual = isinstance(of_class(type(x.sample), "__dict__"), types.GetSetDescriptorType)
+    return is_usual and is_plain(x.sample) and {*map(type, vars(x.sample))} <= {str}
+
+
+def names_from_outside(builder: Builder, x: Value) -> list[Value] | None:
+    """Return the names of the attributes of an object from outside; nothing for others."""
+    owner = (x.fields or {}).get(SOURCE) if isinstance(x.sample, Fields) else None
+    if owner is None or owner.fields is not None:
+        return None
+    names = [*vars(owner.sample)]
+    builder.inputs.guards[f"[*{owner.where}.__dict__] == {names!r}"] = None
+    return [*map(constant, names)]
 
 
 def as_dict(builder: Builder, x: Value) -> Value:
@@ -51,14 +71,16 @@ def entries_now(x: Value) -> Value:
     owner = (x.fields or {})[SOURCE]
     if owner.fields is None:
         raise NotSupported.ATTRIBUTE(
-            "it reads the `__dict__` of an object that is held in a list or dict"
+            "it reads more than names of the `__dict__` of an object from outside, or one that is "
+            "held in a list or dict"
         )
     return mapping({name: value for name, value in owner.fields.items() if name != HELD})
 
 
 def of_attributes(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
     """Return what a function gives of the attributes of an object; nothing where there are none."""
-    if f is vars and len(xs) == 1 and not kws and xs[0].fields is not None:
+    is_asked = f is vars and len(xs) == 1 and not kws
+    if is_asked and (xs[0].fields is not None or xs[0].where is not None):
         refuse_adopted(xs[0], "taken apart")
         return attributes_of(builder, xs[0])
     follows = hasattr(f, "__code__") and f not in SPECIAL  # its body takes what it is given
@@ -70,6 +92,9 @@ def of_attributes(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Valu
         raise Unsound.IDENTITY(
             "it asks whether the `__dict__` of an object is the same as something else"
         )
+    names = names_from_outside(builder, xs[0]) if f in _OF_NAMES and not kws else None
+    if names is not None:
+        return builder.apply(f, [structure(list, names), *xs[1:]])
     return builder.apply(f, [as_dict(builder, x) for x in xs], kws)
 
 
@@ -115,6 +140,7 @@ def _remove_field(builder: Builder, x: Value, key: Value, found: Value | None = 
     return found or constant(None)
 
 
+_OF_NAMES = (operator.contains, len, list, tuple, sorted, set, frozenset)
 _CHANGES: dict[Any, Callable[..., Value]] = {
     operator.setitem: _set_field, operator.delitem: _remove_field,
     operator.getitem: lambda builder, x, key: builder.item(as_dict(builder, x), key),

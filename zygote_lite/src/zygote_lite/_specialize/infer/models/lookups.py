@@ -23,6 +23,7 @@ from zygote_lite._specialize.typed.structures import mapping
 from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 _STAYS_IMMUTABLE = 1 << 8  # `Py_TPFLAGS_IMMUTABLETYPE`
+_BUILT_IN = (tuple, list, dict, set, frozenset, str)
 STAYING = (types.ModuleType, types.BuiltinFunctionType, type, np.ufunc)
 
 
@@ -78,8 +79,9 @@ def method_of_lookup(builder: Builder, x: Value, name: str, xs: list[Value]) -> 
 
 
 def by_known_name(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
-    """Return `getattr` or `hasattr` of a number, an array, a module or class, by a known name.
+    """Return `getattr` or `hasattr` by a known name.
 
+    It is for numbers, arrays, Python's containers and texts, modules and classes.
     The text that documents a function is known, too.
     """
     x, name, *default = xs
@@ -101,6 +103,8 @@ def by_known_name(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
         if len(answers) > 1:
             raise Unsound.CLASS("it asks for an attribute of a number that may be of several types")
         (there,) = answers
+    elif type(x.sample) in _BUILT_IN:
+        there = hasattr(type(x.sample), name.sample)
     elif isinstance(x.sample, type) and type(x.sample) is type and made_class(x.sample) is None:
         found = of_class(x.sample, name.sample)
         if not x.sample.__flags__ & _STAYS_IMMUTABLE:

@@ -28,6 +28,7 @@ from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
     FUNCTIONS,
     bound_to,
+    class_value,
     defined_in,
     in_class,
     is_made_class,
@@ -194,11 +195,13 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     refuse_whole(x)
     if is_record(x):
         return _instances.attribute_made(builder, x, name)
-    if x.fields is not None and name == "__dict__" and x.where is None:
+    if name == "__dict__" and (x.fields is None) == (x.where is not None):
         return _fields.attributes_of(builder, x)
     if x.fields is not None and (x.where is None or name in x.fields):
         return _instances.attribute_made(builder, x, name)
     inputs, owner, expression = builder.inputs, x.sample, f"{x.where}.{name}"
+    if name == "__class__":
+        return class_value(type(owner))
     found = of_class(type(owner), name)
     if isinstance(found, property):
         settle(inputs, type(owner))
@@ -226,9 +229,11 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
         return bound_to(builder, x, type(owner), name, found)
     if hasattr(type(found), "__get__"):
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
-    if found is ABSENT:
-        raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of {an(type(owner).__name__)}")
     _demand_without(inputs, x, name)
+    if found is ABSENT:
+        raise Unsound.RAISES(
+            f"it reads the attribute {name} of {an(type(owner).__name__)}, which has none"
+        ).always(AttributeError)
     return builder.read(found, in_class(inputs, type(owner), name), name, changes=True)
 
 
