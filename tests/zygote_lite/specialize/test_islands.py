@@ -537,3 +537,34 @@ def test_an_attempt_that_fails_leaves_nothing_behind():
         found = value_and_grad(f, (0, 1))(X, 1.5)
     with testing.recorded_only():
         assert_close(found, value_and_grad(f, (0, 1))(X, 1.5), 1e-12)
+
+
+def cubed(x):
+    return x * x * x
+
+
+def odd_cubes(x):
+    total = 0.0
+    for i in set(range(6)):
+        total = total + cubed(x) * i
+    return total
+
+
+def test_no_code_is_made_for_what_an_island_calls_on_samples():
+    """A branch that is not taken cannot be worth code for what its island calls."""
+
+    def f(x):
+        if x > 7.0:
+            return odd_cubes(x) + 3.0
+        if x > 6.0:
+            return odd_cubes(x) + 2.0
+        return odd_cubes(x) if x > 5.0 else 2.0 * x
+
+    testing.forget(cubed)
+    for _ in range(6):
+        assert gradient(f, 2.0) == (2.0,)
+    assert "odd_cubes is recorded" in "".join(testing.programs(f))
+    assert testing.programs(cubed) == []
+    for _ in range(6):  # but for calls that are taken
+        assert gradient(f, 6.0) == (15 * 3 * 36.0,)
+    assert testing.programs(cubed)

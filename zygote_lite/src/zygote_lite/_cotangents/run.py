@@ -76,6 +76,7 @@ class State(threading.local):
     run: object = None  # the forward run, which differs from all others
     handed: tuple[Any, ...] = ()  # the function that a rule handed over last, and what answers it
     stale = False  # whether a rule's function reads what was changed later, and is back as it was
+    tries = False  # whether calls are made on samples alone: no code is made for them
     later: list[Callable[[], Any]]  # what is to be done when the run is over
 
     def __init__(self) -> None:

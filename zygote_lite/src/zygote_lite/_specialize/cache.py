@@ -162,7 +162,7 @@ class Specializations:
 
         Functions of plugins stay recorded: the bodies of rules, say.
         """
-        if self.run is state.run:
+        if state.tries or self.run is state.run:
             return
         self.run = state.run
         if is_of_plugin(f.__globals__):

@@ -288,14 +288,8 @@ def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> s
                 now = set(at_break)
             case ir.Raise():
                 now = set()
-            case Attempt(_, _, then, orelse, first, kind):
-                now = live(then, now, at_break) - {kind} | live([*first, *orelse], now, at_break)
-            case ir.If(_, test, then, orelse):
-                now = live(then, now, at_break) | live(orelse, now, at_break) | _atom_names([test])
-            case ir.For(_, target, iterable, inner, _):
-                now = live_in_loop(inner, now) - {target} | now | _atom_names([iterable])
-            case ir.While(_, _, _, inner, _):
-                now = live_in_loop(inner, now)
+            case Attempt() | ir.If() | ir.For() | ir.While():
+                now = _passage(s).before(now, at_break)
             case ir.Delete(_, name):
                 now = now | {name}
             case ir.Closure(_, target, _, captured, defaults):
@@ -303,6 +297,67 @@ def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> s
             case _:
                 now = now - {getattr(s, "target", "")} | _reads(s)
     return now
+
+
+@dataclass(frozen=True)
+class _Passage:
+    """Which variables a statement with blocks reads, and which may be read after it.
+
+    Attributes:
+        read: those that it may read, whatever follows.
+        named: those that it names; what holds for `_OTHER` holds for all others.
+        after: those that still have their value where it ends.
+        at_break: those that still have it where it leaves the loop that it is in.
+    """
+
+    read: set[str]
+    named: set[str]
+    after: set[str]
+    at_break: set[str]
+
+    def before(self, after: set[str], at_break: set[str]) -> set[str]:
+        """Return the variables that may be read before the statement."""
+        return self.read | self.kept(after, self.after) | self.kept(at_break, self.at_break)
+
+    def kept(self, needed: set[str], passing: set[str]) -> set[str]:
+        """Return the variables that are needed and still have their value."""
+        return needed & passing | (needed - self.named if _OTHER in passing else set())
+
+
+_OTHER = "<any other>"
+_passages: Cache[tuple[ir.Statement, _Passage]] = Cache(20_000)  # by identity, as below
+
+
+def _passage(s: ir.Statement) -> _Passage:
+    known = _passages.get(id(s))
+    if known is None or known[0] is not s:
+        named = {_OTHER}.union(*(_names_of(inner) for inner in ir.every([s])))
+        none: set[str] = set()
+        read, after = _live_before(s, none, none), _live_before(s, named, none)
+        found = _Passage(read, named, after - read, _live_before(s, none, named) - read)
+        known = _passages.keep(id(s), (s, found))
+    return known[1]
+
+
+def _names_of(s: ir.Statement) -> set[str]:
+    """Return the variables that a statement names, without those of its blocks."""
+    named = {getattr(s, "target", ""), getattr(s, "kind", ""), getattr(s, "name", "")}
+    captured = getattr(s, "captured", ())
+    return {x for x in (*named, *captured) if isinstance(x, str)} | _reads(s)
+
+
+def _live_before(s: ir.Statement, now: set[str], at_break: set[str]) -> set[str]:
+    """Return the same as `live` for a statement with blocks."""
+    match s:
+        case Attempt(_, _, then, orelse, first, kind):
+            return live(then, now, at_break) - {kind} | live([*first, *orelse], now, at_break)
+        case ir.If(_, test, then, orelse):
+            return live(then, now, at_break) | live(orelse, now, at_break) | _atom_names([test])
+        case ir.For(_, target, iterable, inner, _):
+            return live_in_loop(inner, now) - {target} | now | _atom_names([iterable])
+        case ir.While(_, _, _, inner, _):
+            return live_in_loop(inner, now)
+    raise AssertionError(s)
 
 
 def live_in_loop(body: Block, after: set[str]) -> set[str]:

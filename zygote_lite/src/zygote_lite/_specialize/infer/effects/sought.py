@@ -18,6 +18,7 @@ import numpy as np
 from rulescore import why
 from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_written_in_python
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.traits import is_pure
@@ -104,6 +105,7 @@ class Search:
                 raise _EndlessError
             return step if is_within else None
 
+        outer, state.tries = state.tries, True
         sys.settrace(step)
         try:
             yield
@@ -111,6 +113,7 @@ class Search:
             raise NotSupported.TOO_LONG("a call takes too many steps") from None
         finally:
             sys.settrace(before)
+            state.tries = outer
 
     def managers(self, body: list[ir.Statement], f: types.FunctionType) -> None:
         """Look at what a function enters by `with`: `np.errstate` sets what it takes back."""
