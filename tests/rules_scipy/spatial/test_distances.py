@@ -12,7 +12,7 @@ from rules_scipy.spatial.distances import STEPS
 from rulescore.testing import check_rrule
 from zygote_lite import gradient, hessian
 from zygote_lite.errors import DifferentiationError
-from zygote_lite.testing import compared
+from zygote_lite.testing import compared, why_recorded
 
 POINTS = np.sin(np.arange(6.0) ** 2).reshape(3, 2)
 OTHERS = np.cos(np.arange(8.0)).reshape(4, 2)
@@ -48,6 +48,21 @@ def test_a_metric_in_python_is_differentiated_with_what_it_captured():
         return np.sum(sd.cdist(POINTS, OTHERS, lambda u, v: np.sum(np.abs(u - v) ** power)))
 
     assert gradient(loss, 1.7)[0] == pytest.approx((loss(1.70001) - loss(1.69999)) / 2e-5)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "cityblock"])
+def test_a_metric_by_name_is_transformed(metric):
+    """The pullback of the rule calls a function that only the run knows."""
+
+    def f(x):
+        return np.sum(np.sin(sd.cdist(x, XB=OTHERS + x[0, 0], metric=metric)))
+
+    assert why_recorded(f, POINTS) is None
+    with compared():
+        found = [gradient(f, POINTS)[0] for _ in range(3)]
+    steps = 1e-6 * np.eye(6).reshape(6, 3, 2)
+    slopes = [(f(POINTS + e) - f(POINTS - e)) / 2e-6 for e in steps]
+    np.testing.assert_allclose(found[2], np.reshape(slopes, (3, 2)), atol=1e-8)
 
 
 def test_a_step_function_has_no_gradient():

@@ -33,6 +33,7 @@ from zygote_lite._specialize.typed.stand_ins import (
 )
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
+from zygote_lite._tape.arguments import moved, positional_run
 from zygote_lite._tape.rules import handed_in
 from zygote_lite.caches import cached
 
@@ -42,6 +43,8 @@ _GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 
 def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     rule = rule_of(f, xs, kws)
+    if rule is None and kws:
+        rule, xs, kws = _by_position(f, xs, kws)
     if rule is None:
         _refuse_operands_by_name(f, kws)
     if rule is not None and any(map(_operators.holds_object, xs)):
@@ -91,6 +94,26 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     if rule.kind == "instance" or rule.needs_ad:
         raise asks_for_more(rule)
     return active_call(builder, rule, f, xs, kws, stem)
+
+
+def _by_position(
+    f: Any, xs: list[Value], kws: dict[str, Value]
+) -> tuple[Any, list[Value], dict[str, Value]]:
+    """Return the rule for a call whose arguments by name are given by position, and that call.
+
+    The order is that of the tape.
+    """
+    flags = [any(leaf.active for leaf in leaves(x)) for x in kws.values()]
+    given = moved(f, tuple(xs), kws, (None,) * (1 + len(xs)) + tuple(flags))
+    named = {name: x if isinstance(x, Value) else constant(x) for name, x in given.items()}
+    run = positional_run(f, tuple(xs), kws, named)
+    for end in range(len(run) + 1):
+        first = {**named, **{name: kws[name] for name in run[:end]}}
+        rest = {name: x for name, x in kws.items() if name not in first}
+        rule = rule_of(f, [*xs, *first.values()], rest)
+        if rule is not None:
+            return rule, [*xs, *first.values()], rest
+    return None, xs, kws
 
 
 def _would_lose_gradient(rule: Any, xs: list[Value]) -> bool:
