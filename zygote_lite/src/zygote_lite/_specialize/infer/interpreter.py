@@ -80,7 +80,8 @@ class Interpreter(Builder):
             return new_generator(self, code, globals_, env)
         again = sum(code == frame.code and wrapper is frame.wrapper for frame in self.frames)
         is_data = not any(leaf.active for x in env.values() for leaf in leaves(x))
-        if again > (_MOST_OF_DATA if is_data else _MOST_AGAIN) or len(self.frames) > _DEEP:
+        most = _MOST_OF_DATA if is_data else _MOST_AGAIN
+        if again > most or len(self.frames) > _DEEP:
             reason = NotSupported.RECURSION(
                 f"{code.co_name} calls itself, or calls are nested very deep"
             )

@@ -44,7 +44,7 @@ _GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     rule = rule_of(f, xs, kws)
     if rule is None and kws:
-        rule, xs, kws = _by_position(f, xs, kws)
+        rule, xs, kws = _given_by_position(f, xs, kws)
     if rule is None:
         _refuse_operands_by_name(f, kws)
     if rule is not None and any(map(_operators.holds_object, xs)):
@@ -96,7 +96,7 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     return active_call(builder, rule, f, xs, kws, stem)
 
 
-def _by_position(
+def _given_by_position(
     f: Any, xs: list[Value], kws: dict[str, Value]
 ) -> tuple[Any, list[Value], dict[str, Value]]:
     """Return the rule for a call whose arguments by name are given by position, and that call.

@@ -325,21 +325,21 @@ class _Passage:
 
 
 _OTHER = "<any other>"
-_passages: Cache[tuple[ir.Statement, _Passage]] = Cache(20_000)  # by identity, as below
 
 
 def _passage(s: ir.Statement) -> _Passage:
-    known = _passages.get(id(s))
-    if known is None or known[0] is not s:
-        named = {_OTHER}.union(*(_names_of(inner) for inner in ir.every([s])))
+    known = _of_statements.get((id(s), _Passage))
+    if known is None:
+        named = {_OTHER}.union(*(_mentioned_in(inner) for inner in ir.every([s])))
         none: set[str] = set()
         read, after = _live_before(s, none, none), _live_before(s, named, none)
         found = _Passage(read, named, after - read, _live_before(s, none, named) - read)
-        known = _passages.keep(id(s), (s, found))
-    return known[1]
+        known = _of_statements.keep((id(s), _Passage), (s, found))
+    passage: _Passage = known[1]
+    return passage
 
 
-def _names_of(s: ir.Statement) -> set[str]:
+def _mentioned_in(s: ir.Statement) -> set[str]:
     """Return the variables that a statement names, without those of its blocks."""
     named = {getattr(s, "target", ""), getattr(s, "kind", ""), getattr(s, "name", "")}
     captured = getattr(s, "captured", ())
@@ -371,15 +371,16 @@ def live_in_loop(body: Block, after: set[str]) -> set[str]:
 
 
 # by the identity of a statement, which is kept
-_names_read: Cache[tuple[ir.Statement, set[str]]] = Cache(100_000)
+_of_statements: Cache[tuple[ir.Statement, Any]] = Cache(100_000)
 
 
 def _reads(s: ir.Statement) -> set[str]:
     """Return the variables that a simple statement reads; rules are gone through often."""
-    known = _names_read.get(id(s))
+    known = _of_statements.get(id(s))
     if known is None:
-        known = _names_read.keep(id(s), (s, _atom_names(ir.atoms_of(s))))
-    return known[1]
+        known = _of_statements.keep(id(s), (s, _atom_names(ir.atoms_of(s))))
+    names: set[str] = known[1]
+    return names
 
 
 def _atom_names(atoms: Iterable[ir.Atom]) -> set[str]:

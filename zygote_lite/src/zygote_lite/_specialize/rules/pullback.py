@@ -80,13 +80,13 @@ def _shared_and_parts(items: list[Value]) -> tuple[Value | None, list[Value]]:
 def is_pullback(found: Value) -> bool:
     """Return whether a value is a function that is defined in a rule, or a tuple of such."""
     if found.items is None:
-        return _is_known(found)
+        return _calls_what_is_known(found)
     shared, parts = _shared_and_parts(found.items)
     given = parts if shared is None else [shared, *parts]
-    return all(_is_known(f) or f.sample is None for f in given)
+    return all(_calls_what_is_known(f) or f.sample is None for f in given)
 
 
-def _is_known(f: Value) -> bool:
+def _calls_what_is_known(f: Value) -> bool:
     """Return whether a function is defined in a rule, and what it calls is known, too."""
     return isinstance(f.sample, Local) and not any(
         callable(x.sample) and not x.is_constant for x in f.sample.around.values()

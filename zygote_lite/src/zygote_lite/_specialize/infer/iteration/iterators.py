@@ -14,7 +14,7 @@ from rulescore.faults import an
 from zygote_lite._specialize.infer.counters import leave_where
 from zygote_lite._specialize.infer.iteration.known import Several, known_items
 from zygote_lite._specialize.infer.models import dicts as _dicts
-from zygote_lite._specialize.infer.models.fields import as_dict, entries_now, names_from_outside
+from zygote_lite._specialize.infer.models.fields import as_dict, entries_now, names_of_attributes
 from zygote_lite._specialize.infer.models.sets import is_set
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
@@ -109,11 +109,11 @@ def iterator_over(builder: Builder, x: Value) -> Value:
         raise Unsound.RAISES("it iterates over a number").always(TypeError)
     if x.is_object and known_items(x) is None and not isinstance(x.sample, Fields):
         raise NotSupported.ITERATION(f"it iterates over {an(type(x.sample).__name__)}")
-    names = names_from_outside(builder, x)
+    names = names_of_attributes(builder, x)
     if names is not None:
         if view not in ("", "keys"):
             raise NotSupported.ATTRIBUTE(
-                "it walks over the attributes of an object from outside: walk over their names"
+                "it iterates over values of the `__dict__` of an object that it did not create"
             )
         x, view = structure(tuple, names), ""
     held = as_dict(builder, x)

@@ -42,7 +42,7 @@ def has_plain_names(x: Value) -> bool:
     return is_usual and is_plain(x.sample) and {*map(type, vars(x.sample))} <= {str}
 
 
-def names_from_outside(builder: Builder, x: Value) -> list[Value] | None:
+def names_of_attributes(builder: Builder, x: Value) -> list[Value] | None:
     """Return the names of the attributes of an object from outside; nothing for others."""
     owner = (x.fields or {}).get(SOURCE) if isinstance(x.sample, Fields) else None
     if owner is None or owner.fields is not None:
@@ -71,7 +71,7 @@ def entries_now(x: Value) -> Value:
     owner = (x.fields or {})[SOURCE]
     if owner.fields is None:
         raise NotSupported.ATTRIBUTE(
-            "it reads more than names of the `__dict__` of an object from outside, or one that is "
+            "it reads values of the `__dict__` of an object that it did not create, or that is "
             "held in a list or dict"
         )
     return mapping({name: value for name, value in owner.fields.items() if name != HELD})
@@ -92,7 +92,7 @@ def of_attributes(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Valu
         raise Unsound.IDENTITY(
             "it asks whether the `__dict__` of an object is the same as something else"
         )
-    names = names_from_outside(builder, xs[0]) if f in _OF_NAMES and not kws else None
+    names = names_of_attributes(builder, xs[0]) if f in _OF_NAMES and not kws else None
     if names is not None:
         return builder.apply(f, [structure(list, names), *xs[1:]])
     return builder.apply(f, [as_dict(builder, x) for x in xs], kws)
