@@ -432,3 +432,23 @@ def test_what_is_recorded_in_doubt_has_the_slope_of_the_program(models, short_wa
     second = gradient(lambda x: gradient(g, x)[0], 1.5)[0]
     ((_path, best, _off),) = slopes(lambda x: gradient(g, x)[0], (1.5,), 1e-2)
     assert second == pytest.approx(float(best), rel=1e-6)
+
+
+class Kept(Key):
+    def __hash__(self):
+        return hash(float(self.number))
+
+
+def test_what_an_earlier_call_kept_is_refused_where_its_key_reaches_many(models, short_walks):
+    kept = {}
+
+    def f(x):
+        outside.w = x
+        key = Kept(x, models[0])
+        if key not in kept:
+            kept[key] = x * x
+        return kept[key] * 1.0
+
+    f(2.0)
+    with recorded_only(), pytest.raises(DifferentiationError, match="kept by an earlier call"):
+        gradient(f, 2.0)

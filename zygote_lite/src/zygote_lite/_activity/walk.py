@@ -167,6 +167,18 @@ def surely_reaches_active(*roots: Any) -> bool:
     return found is not None
 
 
+def finds_active(*roots: Any) -> bool:
+    """Return whether something active is found from `roots`; no where the search gives up."""
+    active = state.active
+    if not active or not state.outside:
+        return reaches_active(*roots)
+    seen: dict[int, Any] = {}
+    stack = [*roots]
+    found = next(walk_heap(active, stack, seen, stack, room()), None)
+    state.searched += len(seen)
+    return found is not None and found is not VAST
+
+
 def _holds_active(x: Any) -> bool:
     """Return whether a value is active or holds something active, as the marks tell.
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.marks import is_private
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import finds_active, reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, VALUE, carries_nothing, kind_of, type_in_c
 from zygote_lite._cotangents.registry import TupleNode
 from zygote_lite._cotangents.run import state
@@ -65,7 +65,7 @@ def refuse_kept(x: Any, key: Any, flag: Any, y: Any) -> None:
     if is_private(x) or any(x is given for given in state.given) or not _key_depends(key, flag):
         return
     known = _Sought.in_dict(x, key) if _is_compared_in_c(key) else stored_key(x, key)
-    if (known is not key or kind_of(key) == VALUE) and not reaches_active(known):
+    if (known is not key or kind_of(key) == VALUE) and not finds_active(known):
         raise Fault.CACHE(
             f"{where()}: what is looked up by a key that depends on what is differentiated was "
             "kept by an earlier call, so that its gradient would be lost: clear the dict before "
