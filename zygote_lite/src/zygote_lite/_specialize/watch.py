@@ -308,7 +308,7 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
             _, back = recorded(active.flags, derivative, tuple(arguments), {})
             return back(v)[1 + numbers[0]]
         if known.form == AS_RULE:  # an array that was written has one cotangent for all its places
-            xs = tuple(map(_copied, xs))
+            xs = _copied(xs)
         y, back = recorded(active.flags, f, xs, {})
         if known.form == AUXILIARY:
             return y, of_first(back)
@@ -317,13 +317,24 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
         return y, gradient_by(f, y, back, active)
 
 
-def _copied(x: Any) -> Any:
-    """Return an argument with copies of what it holds: the one or the other way writes to it."""
+def _copied(x: Any, made: dict[int, Any] | None = None) -> Any:
+    """Return arguments with copies of what they hold: the one or the other way writes to it.
+
+    What is held twice is copied once: code may ask whether two arguments are the same.
+    """
+    made = {} if made is None else made
+    if id(x) in made:
+        return made[id(x)]
     if type(x) is np.ndarray:
-        return x.copy(order="K")
-    if type(x) in (tuple, list):
-        return type(x)(map(_copied, x))
-    return {key: _copied(part) for key, part in x.items()} if type(x) is dict else x
+        copied: Any = x.copy(order="K")
+    elif type(x) in (tuple, list):
+        copied = type(x)([_copied(part, made) for part in x])
+    elif type(x) is dict:
+        copied = {key: _copied(part, made) for key, part in x.items()}
+    else:
+        return x
+    made[id(x)] = copied
+    return copied
 
 
 def _taken(f: Any, over: TakenBy | None) -> Any:
