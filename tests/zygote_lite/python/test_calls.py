@@ -146,6 +146,29 @@ def default_of_a_field(x):
     return a.default * b.default + sum(getattr(Model(), f.name) for f in (a, b))
 
 
+def default_that_fields_hold(x):
+    @dataclasses.dataclass
+    class Model:
+        a: float = x * x
+
+    @dataclasses.dataclass
+    class Deeper(Model):
+        b: float = 2.0
+
+    Model.a = 5.0  # which no object gets
+    fields = Model.__dataclass_fields__
+    return fields["a"].default + Deeper().a * dataclasses.fields(Deeper)[0].default
+
+
+def attribute_of_a_bound_method(x):
+    class Model:
+        def of(self):
+            return 2.0
+
+    Model.of.scale = x * x
+    return Model().of.scale * Model().of.__func__(None)
+
+
 def names_of_parameters(x):
     def g(a, b=x * x):
         return a * b
@@ -160,6 +183,8 @@ def names_of_parameters(x):
         default_of_a_method,
         default_that_is_applied,
         default_of_a_field,
+        default_that_fields_hold,
+        attribute_of_a_bound_method,
         names_of_parameters,
     ],
 )
@@ -184,7 +209,31 @@ def defaults_of_a_function(x):
     return g.__defaults__[0]
 
 
-@pytest.mark.parametrize("f", [default_within_a_list, defaults_of_a_function])
+def defaults_of_a_bound_method(x):
+    class Model:
+        def of(self, *, a=x * x):
+            return a
+
+    return Model().of.__kwdefaults__["a"]
+
+
+def defaults_of_the_init_of_a_dataclass(x):
+    @dataclasses.dataclass
+    class Model:
+        a: float = x * x
+
+    return Model.__init__.__defaults__[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        default_within_a_list,
+        defaults_of_a_function,
+        defaults_of_a_bound_method,
+        defaults_of_the_init_of_a_dataclass,
+    ],
+)
 def test_defaults_that_are_asked_for_in_other_ways_are_refused(f):
     for _ in range(4):
         with pytest.raises(DifferentiationError):

@@ -83,6 +83,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
                     or _is_any_active(active, xs)
                     or is_class_active(active, xs[0])
                     or is_written_for_thread(xs[0])
+                    or (type(xs[0]) is types.MethodType and holds_itself(xs[0].__func__))
                 )
         elif not _has_methods(f, (*xs, *kws.values())) and not any(
             kind_of(x) == FUNCTION for x in kws.values()

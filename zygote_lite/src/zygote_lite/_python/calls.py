@@ -19,7 +19,6 @@ from zygote_lite._activity.marks import mark_active, note_outside
 from zygote_lite._activity.walk import reaches_active, reaches_active_at_all
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
-from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import (
     WITHOUT_FIELDS,
     LookedUp,
@@ -196,15 +195,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, **kws: Any) -> Traced | None:
 
 
 @handlers.desugared(dataclasses.fields)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
-    """Ask for the fields of a dataclass, whose defaults may be active."""
-    cls = x if isinstance(x, type) else type(x)
-    found = dataclasses.fields(x)
-    for field in found if id(cls) in (state.active or ()) else ():
-        if vars(cls).get(field.name, found) is field.default:
-            y, node = tape.call((None, None, None), getattr, cls, field.name)
-            tape.call((None, None, None, node), setattr, field, "default", y)
-    return found, None
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
+    """Ask for the fields of a dataclass, which hold their defaults."""
+    return dataclasses.fields(x), None
 
 
 @handlers.in_python(sys.exit)

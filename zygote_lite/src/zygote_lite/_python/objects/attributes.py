@@ -351,7 +351,7 @@ def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
 
 
 def _decorated(tape: Tape, cls: Any, decorate: Any) -> Traced:
-    """Apply the decorator of dataclasses, which moves defaults from fields to the class."""
+    """Apply the decorator of dataclasses: fields, class and `__init__` hold the defaults."""
     kept: Any = dataclasses.Field
     given = {name: value for name, value in vars(cls).items() if isinstance(value, kept)}
     made = decorate(cls)
@@ -364,6 +364,12 @@ def _decorated(tape: Tape, cls: Any, decorate: Any) -> Traced:
         value, node = tape.call((None, None, None), getattr, field, "default")
         if node is not None and value is not dataclasses.MISSING:
             tape.call((None, None, None, node), setattr, made, name, value)
+    for name, field in made.__dataclass_fields__.items() if has_active_class(made) else ():
+        if name not in given and vars(made).get(name, given) is field.default:
+            value, node = tape.call((None, None, None), getattr, made, name)
+            tape.call((None, None, None, node), setattr, field, "default", value)
+        if tape.call((None, None, None), getattr, field, "default")[1] is not None:
+            mark_active(made.__init__)  # its defaults are not followed
     return made, None
 
 

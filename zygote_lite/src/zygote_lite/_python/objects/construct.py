@@ -227,9 +227,7 @@ def fill_dataclass(
         elif f.default_factory is not dataclasses.MISSING:
             value, node = tape.call((None,), f.default_factory)
         elif f.default is not dataclasses.MISSING and (f.init or "__slots__" in vars(cls)):
-            value, node = f.default, None
-            if member_of(cls, name) is value:  # which may be active
-                node = tape.call((None, None, None), getattr, cls, name)[1]
+            value, node = tape.call((None, None, None), getattr, f, "default")
         else:
             continue
         if kind == "_FIELD_INITVAR":

@@ -132,6 +132,9 @@ def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
             return y, nodes[1]  # what the method has got goes to its object
         if name == "__self__" and isinstance(x, types.BuiltinFunctionType | types.MethodType):
             return y, nodes[1]
+        if isinstance(x, types.MethodType) and (member is None or name == "__func__"):
+            f = x.__func__  # of which it has all other attributes
+            return (f, None) if member else tape.call((None, None, None), getattr, f, name)
         if isinstance(x, slice | range) and isinstance(y, int | np.integer | None):
             return y, None  # a choice of entries
     elif name not in fields:
