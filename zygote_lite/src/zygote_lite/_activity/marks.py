@@ -59,7 +59,8 @@ What is not remembered counts as if anything could reach it.
 def forget_marks() -> None:
     """Forget what is known of who holds what, as a run begins or ends."""
     state.linked, state.outside = False, 0
-    state.resolved, state.walked, state.searched, state.doubted = 0, 0, 0, False
+    state.resolved, state.walked, state.searched, state.looked = 0, 0, 0, 0
+    state.doubted = False
     for known in (
         state.clean,
         state.vast,

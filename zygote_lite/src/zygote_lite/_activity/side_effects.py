@@ -7,18 +7,19 @@ Its Python equivalent is recorded instead; if there is none, the call is refused
 """
 
 import builtins
-import dis
+import dataclasses
 import functools
 import gc
 import inspect
+import math
 import operator
-import sys
 import types
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from zygote_lite._activity.walk import room_for_hooks
 from zygote_lite._cotangents.kinds import (
     DICT,
     HEAPTYPE,
@@ -34,8 +35,10 @@ from zygote_lite._cotangents.kinds import (
     kind_of_type,
     slot_names,
 )
-from zygote_lite._ir.bytecode import codes_in
+from zygote_lite._cotangents.run import state
+from zygote_lite._ir.bytecode import Named, deeds_of
 from zygote_lite._ir.intrinsics import build_dict, join_dict
+from zygote_lite._ir.operators import COMPARISONS
 from zygote_lite._ir.places import is_library
 from zygote_lite._ir.traits import (
     BY_ID,
@@ -46,10 +49,9 @@ from zygote_lite._ir.traits import (
     SPREAD,
     changes_nothing,
 )
-from zygote_lite.caches import cached, cached_by_class
+from zygote_lite.caches import cached_by_class
 
 Hook = tuple[types.FunctionType, Any]
-Named = tuple[str, bool]
 
 _INDEXED = {id(f) for f in (operator.getitem, operator.setitem, operator.delitem)}
 _KEYED = {id(f) for f in (
@@ -62,6 +64,7 @@ SEEKING_IN_ORDER = {id(f) for f in (
 )}  # fmt: skip
 _FILLING_DICTS = {id(f) for f in (dict, dict.update, build_dict, join_dict)}
 _SEARCHED_WHOLE = 8
+_COMPARING = {id(of.function) for of in COMPARISONS}
 _ALSO_OF_SETS = {id(f) for f in (
     operator.or_, operator.and_, operator.xor, operator.sub, operator.ior, operator.iand,
     operator.ixor, operator.isub,
@@ -96,7 +99,16 @@ def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
         x, *keys = xs
         if isinstance(x, dict | set | frozenset):  # what else it holds is not looked at
             return _hooks_of((x,), False, names) + _hooks_of_keys(x, keys[:1], names)
-    return _hooks_of(xs, deep, names)
+    bounded = id(f) in _COMPARING and all(_is_compared_in_python(x, names) for x in xs)
+    return _hooks_of(xs, deep, names, bounded)
+
+
+def _is_compared_in_python(x: Any, names: frozenset[str]) -> bool:
+    """Return whether a value is compared by a method with source, or is a plain number or text."""
+    kind: type = type(x)
+    if kind in _plain or dataclasses.is_dataclass(kind):
+        return kind is not np.ndarray and kind in _plain
+    return kind_of(x) == OBJECT and any(name in names for name, _ in _own_hooks(kind))
 
 
 def _without_values(f: Any, xs: Iterable[Any]) -> list[Any]:
@@ -192,13 +204,18 @@ def callbacks(xs: Iterable[Any]) -> list[Hook]:
     return found
 
 
-def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook]:
+def _hooks_of(
+    xs: Iterable[Any], deep: bool, names: frozenset[str], bounded: bool = False
+) -> list[Hook]:
     """Return the hooks of some values, and of what they hold: each with what holds the object.
 
-    Of many objects in a container each class is asked once.
+    Of many objects in a container each class is asked once. A `bounded` search looks at as much as
+    a walk may, and then gives up: the method of the object counts as one that may write. That is
+    for calls that are recorded then, and not refused.
     """
     found: list[Hook] = []
     seen: set[int] = set()
+    looked, most = 0, room_for_hooks() if bounded else math.inf
     known: dict[type, list[types.FunctionType]] = {}
 
     def hooks_of(kind: type) -> list[types.FunctionType]:
@@ -206,9 +223,9 @@ def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook
             known[kind] = [f for name, f in _writing_hooks(kind) if name in names]
         return known[kind]
 
-    stack = [*xs]
+    stack: list[tuple[Any, Any]] = [(x, None) for x in xs]  # each with the object that holds it
     while stack:
-        x = stack.pop()
+        x, owner = stack.pop()
         kind: type = type(x)
         if (kind in _plain and not (deep and _holds_objects(x))) or id(x) in seen:
             continue
@@ -217,15 +234,38 @@ def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook
             found += [(f, x) for f in hooks_of(kind)]
         if not deep:
             continue
+        if bounded:
+            owner = x if kind_of(x) == OBJECT else owner
+            size = _size_of(x, names)
+            looked += size
+            state.looked += size
+            if looked > most:
+                return [*found, (_method_of(type(owner), names), owner)]
         items = _items_of(x, names)
         kinds = {*map(type, items)}
         for kind in kinds - _plain if kinds else ():
             if kind in _containers or _is_looked_into(kind, names):
-                stack += _with_more([y for y in items if type(y) is kind])
+                stack += [(y, owner) for y in _with_more([y for y in items if type(y) is kind])]
             found += [(f, x) for f in hooks_of(kind)] if kind not in _containers else []
         if np.ndarray in kinds:
-            stack += filter(_holds_objects, items)
+            stack += [(y, owner) for y in items if _holds_objects(y)]
     return found
+
+
+def _size_of(x: Any, names: frozenset[str]) -> int:
+    """Return how many items are looked at of a container or an object."""
+    kind = type(x)
+    for base in (list, tuple, dict, set, frozenset, np.ndarray):
+        if issubclass(kind, base):
+            return int(x.size) if base is np.ndarray else base.__len__(x)
+    if kind in _VIEWS_OF_DICTS:
+        return len(x)
+    return 1 + len(dict_of(x) or ()) if has_any_of(kind, names) else 0
+
+
+def _method_of(kind: type, names: frozenset[str]) -> Any:
+    """Return one of some methods of a user's class; the class where it has none of its own."""
+    return next((f for name, f in _own_hooks(kind) if name in names), kind)
 
 
 def _is_looked_into(kind: type, names: frozenset[str]) -> bool:
@@ -294,54 +334,10 @@ def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
 
 # -- what a function may write, told from its code ---------------------------------------------
 
-_STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME", "STORE_SLICE",
-           "DELETE_ATTR", "DELETE_SUBSCR", "DELETE_GLOBAL", "DELETE_DEREF", "IMPORT_NAME",
-           "STORE_MAP")  # fmt: skip
-
-
-@cached(4096)
-def _deeds(code: types.CodeType) -> tuple[bool, set[Named], set[str], set[Named]]:
-    """Return whether code writes itself, and the globals, free variables and methods it names.
-
-    With each global and method goes whether it is called there. Code that calls another value, such
-    as a local variable or an item, may write.
-    """
-    writes = False
-    names: set[Named] = set()
-    free: set[str] = set()
-    methods: set[Named] = set()
-    for part in codes_in(code):
-        instructions = [*dis.get_instructions(part)]
-        called = _called_by_value(instructions)
-        for k, i in enumerate(instructions):
-            if i.opname.startswith(_STORES) or (
-                i.opname == "BINARY_OP" and i.argrepr.endswith("=")
-            ):
-                writes = True
-            elif i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names.add((str(i.argval), "NULL" in i.argrepr or k in called))
-            elif i.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
-                free.add(str(i.argval))
-            elif i.opname in ("LOAD_METHOD", "LOAD_ATTR", "LOAD_SUPER_ATTR"):
-                is_called = i.opname == "LOAD_METHOD" or "NULL" in i.argrepr or k in called
-                methods.add((str(i.argval), is_called))
-            elif k in called and i.opname != "LOAD_BUILD_CLASS":
-                writes = True
-    return writes, names, free, methods
-
-
-def _called_by_value(instructions: list[dis.Instruction]) -> set[int]:
-    """Return the numbers of instructions that load what is called, and not by name or as a method.
-
-    `PUSH_NULL` stands after what is loaded since Python 3.13, and before that in front of it.
-    """
-    step = -1 if sys.version_info >= (3, 13) else 1
-    return {k + step for k, i in enumerate(instructions) if i.opname == "PUSH_NULL"}
-
 
 def names_loaded(code: types.CodeType) -> set[Named]:
     """Return the globals that code names, each with whether it is called there."""
-    return _deeds(code)[1]
+    return deeds_of(code)[1]
 
 
 def may_write(f: types.FunctionType, kind: Any = None, seen: frozenset[Any] = frozenset()) -> bool:
@@ -356,7 +352,7 @@ def may_write(f: types.FunctionType, kind: Any = None, seen: frozenset[Any] = fr
     if code in seen or is_library(code.co_filename):
         return False
     seen = seen | {code}
-    writes, names, free, methods = _deeds(code)
+    writes, names, free, methods = deeds_of(code)
     if writes:
         return True
     held = zip(code.co_freevars, f.__closure__ or (), strict=True)

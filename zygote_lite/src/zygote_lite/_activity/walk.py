@@ -110,6 +110,11 @@ def room() -> int:
     return max(LIMIT, _left())
 
 
+def room_for_hooks() -> int:
+    """Return how many objects and items a comparison may look at for methods that may write."""
+    return max(LIMIT, FOR_ERRORS + _EARNED * state.resolved - state.looked)
+
+
 def _left() -> int:
     return FOR_ERRORS + _EARNED * state.resolved - state.searched
 

@@ -60,6 +60,7 @@ class State(threading.local):
     doubted = False  # whether a call was recorded that may reach nothing active
     walked = 0  # how many objects have been walked through, where recording is as good
     searched = 0  # how many objects have been walked through, where the answer may be an error
+    looked = 0  # how many objects and items have been looked at for methods that may write
     private: dict[int, Any]  # containers that only the variables of the run hold
     made = 0  # how many private containers there have been
     holders: dict[int, list[Any]]  # by identity: what holds a private container

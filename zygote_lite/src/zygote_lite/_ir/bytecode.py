@@ -3,9 +3,12 @@
 import ast
 import dis
 import inspect
+import sys
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, TypeVar
+
+from zygote_lite.caches import cached
 
 Defined = TypeVar("Defined", ast.FunctionDef, ast.ClassDef)
 
@@ -77,3 +80,52 @@ def without_type_parameters(node: Defined) -> Defined:
     if "type_params" in node._fields:
         node.type_params = []  # type: ignore[attr-defined]
     return node
+
+
+# -- what code does ----------------------------------------------------------------------------
+
+Named = tuple[str, bool]
+
+_STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME", "STORE_SLICE",
+           "DELETE_ATTR", "DELETE_SUBSCR", "DELETE_GLOBAL", "DELETE_DEREF", "IMPORT_NAME",
+           "STORE_MAP")  # fmt: skip
+
+
+@cached(4096)
+def deeds_of(code: CodeType) -> tuple[bool, set[Named], set[str], set[Named]]:
+    """Return whether code writes itself, and the globals, free variables and methods it names.
+
+    With each global and method goes whether it is called there. Code that calls another value, such
+    as a local variable or an item, may write.
+    """
+    writes = False
+    names: set[Named] = set()
+    free: set[str] = set()
+    methods: set[Named] = set()
+    for part in codes_in(code):
+        instructions = [*dis.get_instructions(part)]
+        called = _called_by_value(instructions)
+        for k, i in enumerate(instructions):
+            if i.opname.startswith(_STORES) or (
+                i.opname == "BINARY_OP" and i.argrepr.endswith("=")
+            ):
+                writes = True
+            elif i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                names.add((str(i.argval), "NULL" in i.argrepr or k in called))
+            elif i.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
+                free.add(str(i.argval))
+            elif i.opname in ("LOAD_METHOD", "LOAD_ATTR", "LOAD_SUPER_ATTR"):
+                is_called = i.opname == "LOAD_METHOD" or "NULL" in i.argrepr or k in called
+                methods.add((str(i.argval), is_called))
+            elif k in called and i.opname != "LOAD_BUILD_CLASS":
+                writes = True
+    return writes, names, free, methods
+
+
+def _called_by_value(instructions: list[dis.Instruction]) -> set[int]:
+    """Return the numbers of instructions that load what is called, and not by name or as a method.
+
+    `PUSH_NULL` stands after what is loaded since Python 3.13, and before that in front of it.
+    """
+    step = -1 if sys.version_info >= (3, 13) else 1
+    return {k + step for k, i in enumerate(instructions) if i.opname == "PUSH_NULL"}
