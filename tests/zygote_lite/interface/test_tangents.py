@@ -6,6 +6,7 @@ import functools
 import math
 import threading
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -268,30 +269,33 @@ def test_linearize_keeps_what_arrays_held_at_the_call(monkeypatch):
 
 
 def test_no_other_thread_sees_what_linearize_has_kept():
-    """It keeps copies of arrays, and refuses where one is held by a list that was changed."""
-    x, held = np.array([1.0, 2.0]), [np.array([3.0, 4.0])]
+    """It keeps copies of arrays, also in lists and dicts, and refuses where objects hold one."""
+    x, held = np.array([1.0, 2.0]), SimpleNamespace(y=np.array([3.0, 4.0]))
+    parts = [{"y": np.array([3.0, 4.0])}]
     seen, over = set(), threading.Event()
     with testing.recorded_only():
-        _, push = linearize(lambda x, held: x * x * held[0], x, held)
+        _, push = linearize(lambda x, held: x * x * held.y, x, held)
+        _, of_parts = linearize(lambda x, parts: x * x * parts[0]["y"], x, parts)
 
     def look():
         while not over.is_set():
-            seen.add(x.tobytes())
+            seen.add((x.tobytes(), parts[0]["y"].tobytes()))
 
-    x[0] = 5.0
+    x[0] = parts[0]["y"][0] = 5.0
     other = threading.Thread(target=look)
     other.start()
     try:
         for _ in range(200):
             np.testing.assert_array_equal(push(np.ones(2), None), [6.0, 16.0])
-        held[0][0] = 7.0
+            np.testing.assert_array_equal(of_parts(np.ones(2), None), [6.0, 16.0])
+        held.y[0] = 7.0
         with pytest.raises(TypeError, match=r"another thread runs.* give `linearize` a copy"):
             push(np.ones(2), None)
     finally:
         over.set()
         other.join()
     np.testing.assert_array_equal(x, [5.0, 2.0])
-    assert seen <= {np.array([5.0, 2.0]).tobytes()}
+    assert seen <= {(np.array([5.0, 2.0]).tobytes(), np.array([5.0, 4.0]).tobytes())}
 
 
 GLOBAL = np.array([1.0, 2.0])
@@ -320,6 +324,34 @@ def test_what_a_function_writes_into_its_arguments_is_in_them_after_linearize():
     np.testing.assert_array_equal(x, [9.0, 0.0])
 
 
+def writes_into_containers(parts, model):
+    w, (b, _) = parts["w"], parts["rest"]
+    w[0] = w[1] * 3.0
+    parts["log"].append(2.0)
+    parts["rest"] = (None, b)
+    parts["new"] = model["shared"]
+    return np.sum(w * b)
+
+
+@either
+def test_what_a_function_writes_into_containers_is_in_them_after_linearize():
+    w, b, log, shared = np.array([1.0, 2.0]), np.array([3.0, 4.0]), [], np.array([5.0])
+    parts = {"w": w, "rest": (b, None), "log": log}
+    y, push = linearize(writes_into_containers, parts, {"shared": shared})
+    assert (y, *w) == (26.0, 6.0, 2.0)
+    assert parts["w"] is w
+    assert parts["log"] is log
+    assert parts["new"] is shared
+    np.testing.assert_array_equal(parts["rest"][1], b)
+    assert ([*parts], log) == (["w", "rest", "log", "new"], [2.0])
+    w[:] = b[:] = 0.0
+    assert push({"w": np.array([9.0, 1.0]), "rest": (np.ones(2), None)}, None) == 8.0 + 9.0 + 4.0
+    np.testing.assert_array_equal([w, b], 0.0)
+    loop = [w]
+    loop.append(loop)
+    assert linearize(lambda held: held[1][0][0] + 1.0, loop)[0] == 1.0
+
+
 @either
 def test_an_array_that_the_function_also_reads_is_one_for_linearize():
     GLOBAL[:] = [1.0, 2.0]
@@ -342,19 +374,19 @@ def test_a_value_that_is_a_part_of_an_argument_is_the_users():
 
 def test_an_error_leaves_the_arrays_as_they_are_now(monkeypatch):
     monkeypatch.setattr(tangents, "runs_alone", lambda: True)
-    x, parts = np.array([1.0, 2.0]), [np.array([3.0, 4.0])]
+    x, held = np.array([1.0, 2.0]), SimpleNamespace(y=np.array([3.0, 4.0]))
     with testing.recorded_only():
-        _, push = linearize(lambda x, parts: x * x * parts[0], x, parts)
-    x[0], parts[0][1] = 5.0, 6.0
+        _, push = linearize(lambda x, held: x * x * held.y, x, held)
+    x[0], held.y[1] = 5.0, 6.0
 
     def fails(self, cotangents):
-        assert (x[0], parts[0][1]) == (5.0, 4.0)
+        assert (x[0], held.y[1]) == (5.0, 4.0)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(type(push._tape), "back", fails)
     with pytest.raises(KeyboardInterrupt):
         push(np.ones(2), None)
-    assert (x[0], parts[0][1]) == (5.0, 6.0)
+    assert (x[0], held.y[1]) == (5.0, 6.0)
 
 
 def test_linearize_refuses_a_read_only_argument_that_was_written_elsewhere(monkeypatch):
@@ -363,10 +395,10 @@ def test_linearize_refuses_a_read_only_argument_that_was_written_elsewhere(monke
     x.flags.writeable = False
     monkeypatch.setattr(tangents, "runs_alone", lambda: True)
     with testing.recorded_only():
-        _, push = linearize(lambda held, y: held[0] ** 2 * y, [x], other)
+        _, push = linearize(lambda held, y: held.x**2 * y, SimpleNamespace(x=x), other)
     base[0], other[0] = 5.0, 6.0
     with pytest.raises(TypeError, match="read-only argument"):
-        push([np.ones(2)], np.ones(2))
+        push(None, np.ones(2))
     assert (base[0], other[0]) == (5.0, 6.0)
 
 

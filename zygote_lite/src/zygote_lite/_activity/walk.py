@@ -251,10 +251,11 @@ def is_reached(x: Any, roots: Any) -> bool:
     return any(y is x for y in _all_within({id(x): x}, roots, LIMIT))
 
 
-def reaches_memory(array: Any, *roots: Any) -> bool:
-    """Return whether an array that shares memory with another is reached; yes, if in doubt."""
-    owner = owner_of(array)
-    return next(_all_within({id(owner): owner}, roots, FOR_ERRORS), None) is not None
+def memory_reached(arrays: list[Any], *roots: Any) -> set[int]:
+    """Return the identities of what has the memory of arrays and is reached; all, if in doubt."""
+    owners = {id(owner): owner for owner in map(owner_of, arrays)}
+    found = {id(x) for x in _all_within(owners, roots, FOR_ERRORS)}
+    return {*owners} if id(VAST) in found else found
 
 
 def _all_within(active: dict[int, Any], roots: Any, limit: int) -> Iterator[Any]:

@@ -1,13 +1,14 @@
 """`linearize`: a function of tangents at one point, by dual code or by the tape."""
 
+import operator
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Literal, overload
 
 import numpy as np
 
-from zygote_lite._activity.walk import reaches_memory
-from zygote_lite._cotangents.kinds import within
+from zygote_lite._activity.walk import memory_reached
+from zygote_lite._cotangents.kinds import owner_of, within
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.tangents import by_dual_code
 from zygote_lite._ir.frames import entry, keep_users_frames
@@ -112,38 +113,111 @@ class TransformedPushforward:
         return html_of_pushforward(repr(self), self._f, self._y, self._xs)
 
 
-def _with_own_arrays(f: Any, xs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return arguments with copies of the arrays: what is saved of them is nobody else's.
+class _Given:
+    """Arguments with copies of the arrays: what is saved of them is nobody else's.
 
-    An array that the function also reaches in another way is given as it is: it may write into it.
+    The lists, dicts and tuples around an array are copied with it. An array that the function also
+    reaches in another way is given as it is: it may write into it.
+
+    Attributes:
+        xs: the arguments that the function is given.
     """
-    arrays = {id(x): x for x in xs if type(x) is np.ndarray and x.dtype.kind in "biufc"}
-    others = [x for x in xs if id(x) not in arrays]
-    inside = [x for x in within(*others) if isinstance(x, np.ndarray)]
-    copies: dict[int, Any] = {}
-    for key, x in arrays.items():
-        near = [y for other, y in arrays.items() if other != key] + inside
-        if not any(np.may_share_memory(x, y) for y in near) and not reaches_memory(x, f):
-            copies[key] = x.copy(order="K")
-            copies[key].flags.writeable = x.flags.writeable
-    return tuple([copies.get(id(x), x) for x in xs])
 
+    def __init__(self, f: Any, xs: tuple[Any, ...]) -> None:
+        arrays: dict[int, Any] = {}
+        others: list[Any] = []
+        self._opened = all(_take_apart(x, arrays, others, ()) for x in xs)
+        if not self._opened:
+            arrays = {id(x): x for x in xs if _is_copied(x)}
+            others = [x for x in xs if id(x) not in arrays]
+        inside = [x for x in within(*others) if isinstance(x, np.ndarray)]
+        near = [*arrays.values(), *inside]
+        alone = [
+            x
+            for x in arrays.values()
+            if not any(y is not x and np.may_share_memory(x, y) for y in near)
+        ]
+        reached = memory_reached(alone, f) if alone else set()
+        self._copies: dict[int, tuple[Any, Any]] = {}  # by the identity of what is copied
+        self._held: list[tuple[Any, Any, list[Any]]] = []  # containers, and what copies held
+        for x in alone:
+            if id(owner_of(x)) not in reached:
+                copy = x.copy(order="K")
+                copy.flags.writeable = x.flags.writeable
+                self._copies[id(x)] = (x, copy)
+        self.xs = tuple([self._copied(x) for x in xs])
+        self._users = {id(copy): x for x, copy in self._copies.values()}
 
-def _hand_back(given: tuple[Any, ...], xs: tuple[Any, ...]) -> None:
-    """Give arrays what a function has written into the copies of them."""
-    for copy, x in zip(given, xs, strict=True):
-        if copy is not x and x.flags.writeable and copy.tobytes() != x.tobytes():
-            x[...] = copy
-
-
-def _of_the_users(y: Any, given: tuple[Any, ...], xs: tuple[Any, ...]) -> Any:
-    """Return the value of a function; an argument itself in the place of its copy."""
-    for copy, x in zip(given, xs, strict=True):
-        if y is copy:
+    def _copied(self, x: Any) -> Any:
+        """Return an argument, or a part of one, with copies of the arrays."""
+        if id(x) in self._copies:
+            return self._copies[id(x)][1]
+        if type(x) not in _OPENED or not self._opened:
             return x
-        if copy is not x and isinstance(y, np.ndarray) and np.may_share_memory(y, copy):
-            return y.copy(order="K")
-    return y
+        parts = [self._copied(part) for part in _parts_of(x)]
+        if all(map(operator.is_, parts, _parts_of(x))):
+            return x
+        copy = dict(zip(x, parts, strict=True)) if type(x) is dict else type(x)(parts)
+        self._copies[id(x)] = (x, copy)
+        if type(x) is not tuple:
+            self._held.append((x, copy, [*copy, *_parts_of(copy)]))
+        return copy
+
+    def hand_back(self) -> None:
+        """Give arguments what a function has written into the copies of them."""
+        for x, copy in self._copies.values():
+            if type(x) is np.ndarray and x.flags.writeable and copy.tobytes() != x.tobytes():
+                x[...] = copy
+        for x, copy, before in self._held:
+            now = [*copy, *_parts_of(copy)]
+            if len(now) == len(before) and all(map(operator.is_, now, before)):
+                continue
+            parts = [self._users.get(id(part), part) for part in _parts_of(copy)]
+            if type(x) is dict:
+                keys = [*copy]
+                x.clear()
+                x.update(zip(keys, parts, strict=True))
+            else:
+                x[:] = parts
+
+    def of_the_users(self, y: Any) -> Any:
+        """Return the value of a function; an argument itself in the place of its copy."""
+        if id(y) in self._users:
+            return self._users[id(y)]
+        if isinstance(y, np.ndarray):
+            for x, copy in self._copies.values():
+                if type(x) is np.ndarray and np.may_share_memory(y, copy):
+                    return y.copy(order="K")
+        return y
+
+
+_OPENED = (list, tuple, dict)
+_DEEPEST, _MOST = 20, 200  # containers within each other, and arrays, that are copied
+
+
+def _parts_of(x: Any) -> list[Any]:
+    return [*x.values()] if type(x) is dict else [*x]
+
+
+def _is_copied(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype.kind in "biufc"
+
+
+def _take_apart(x: Any, arrays: dict[int, Any], others: list[Any], above: tuple[int, ...]) -> bool:
+    """Note the arrays in lists, dicts and tuples, and what else they hold.
+
+    Return whether that is all: containers that hold themselves, or too much, are not copied.
+    """
+    if _is_copied(x):
+        arrays[id(x)] = x
+    elif type(x) in _OPENED:
+        if id(x) in above or len(above) > _DEEPEST:
+            return False
+        parts = [part for part in _parts_of(x) if type(part) not in (float, *_NEVER_CHANGED)]
+        return all(_take_apart(part, arrays, others, (*above, id(x))) for part in parts)
+    else:
+        others.append(x)
+    return len(arrays) <= _MOST or not above
 
 
 def _linearized_by_code(
@@ -204,24 +278,25 @@ def linearize(
 
     `push(*dxs)` takes one tangent for each argument, of its shape and structure, and returns that
     of the value, as `jvp` does, at the arguments as they are now: what is written into them later
-    does not change it. `f` is given copies of arrays; what it writes into them is in `xs` when
-    `linearize` returns. The effects of `f` happen once, however often `push` is called. Raises the
-    errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its argument, and if
-    an array in a list, a dict or an object was changed while other threads run. (JAX's
+    does not change it. `f` is given copies of arrays, and of the lists, dicts and tuples around
+    them; what it writes into them is in `xs` when `linearize` returns. The effects of `f` happen
+    once, however often `push` is called. Raises the errors of `pullback`; `push` raises `TypeError`
+    if a tangent does not fit its argument, and if an array in an object was changed while other
+    threads run. (JAX's
     `linearize`.)
     """
     refuse_options(has_aux=has_aux)
     refuse_keywords("linearize", f, keywords, has_aux=has_aux)
     found: tuple[Any, ...] | None = _linearized_by_code(original(f), xs, has_aux)
     if found is None:
-        given = _with_own_arrays(f, xs)
+        given = _Given(f, xs)
         try:
-            found = pushed_forward(original(f), (None, *(True for _ in xs)), given, {}, has_aux)
+            found = pushed_forward(original(f), (None, *(True for _ in xs)), given.xs, {}, has_aux)
         finally:
-            _hand_back(given, xs)
+            given.hand_back()
         found[1].keep_arguments()
         y = found[0]
-        parts = [_of_the_users(part, given, xs) for part in (y if has_aux else (y,))]
+        parts = [given.of_the_users(part) for part in (y if has_aux else (y,))]
         found = (tuple(parts) if has_aux else parts[0]), found[1]
     if not has_aux:
         return found
