@@ -64,7 +64,7 @@ SEEKING_IN_ORDER = {id(f) for f in (
 )}  # fmt: skip
 _FILLING_DICTS = {id(f) for f in (dict, dict.update, build_dict, join_dict)}
 _SEARCHED_WHOLE = 8
-_COMPARING = {id(of.function) for of in COMPARISONS}
+_OF_COMPARISONS = {id(of.function) for of in COMPARISONS}
 _ALSO_OF_SETS = {id(f) for f in (
     operator.or_, operator.and_, operator.xor, operator.sub, operator.ior, operator.iand,
     operator.ixor, operator.isub,
@@ -99,7 +99,7 @@ def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
         x, *keys = xs
         if isinstance(x, dict | set | frozenset):  # what else it holds is not looked at
             return _hooks_of((x,), False, names) + _hooks_of_keys(x, keys[:1], names)
-    bounded = id(f) in _COMPARING and all(_is_compared_in_python(x, names) for x in xs)
+    bounded = id(f) in _OF_COMPARISONS and all(_is_compared_in_python(x, names) for x in xs)
     return _hooks_of(xs, deep, names, bounded)
 
 
@@ -240,7 +240,7 @@ def _hooks_of(
             looked += size
             state.looked += size
             if looked > most:
-                return [*found, (_method_of(type(owner), names), owner)]
+                return [*found, (_method_named(type(owner), names), owner)]
         items = _items_of(x, names)
         kinds = {*map(type, items)}
         for kind in kinds - _plain if kinds else ():
@@ -263,7 +263,7 @@ def _size_of(x: Any, names: frozenset[str]) -> int:
     return 1 + len(dict_of(x) or ()) if has_any_of(kind, names) else 0
 
 
-def _method_of(kind: type, names: frozenset[str]) -> Any:
+def _method_named(kind: type, names: frozenset[str]) -> Any:
     """Return one of some methods of a user's class; the class where it has none of its own."""
     return next((f for name, f in _own_hooks(kind) if name in names), kind)
 

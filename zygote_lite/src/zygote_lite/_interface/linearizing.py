@@ -154,13 +154,13 @@ class _Given:
             return self._copies[id(x)][1]
         if type(x) not in _OPENED or not self._opened:
             return x
-        parts = [self._copied(part) for part in _parts_of(x)]
-        if all(map(operator.is_, parts, _parts_of(x))):
+        parts = [self._copied(part) for part in _values_held(x)]
+        if all(map(operator.is_, parts, _values_held(x))):
             return x
         copy = dict(zip(x, parts, strict=True)) if type(x) is dict else type(x)(parts)
         self._copies[id(x)] = (x, copy)
         if type(x) is not tuple:
-            self._held.append((x, copy, [*copy, *_parts_of(copy)]))
+            self._held.append((x, copy, [*copy, *_values_held(copy)]))
         return copy
 
     def hand_back(self) -> None:
@@ -169,10 +169,10 @@ class _Given:
             if type(x) is np.ndarray and x.flags.writeable and copy.tobytes() != x.tobytes():
                 x[...] = copy
         for x, copy, before in self._held:
-            now = [*copy, *_parts_of(copy)]
+            now = [*copy, *_values_held(copy)]
             if len(now) == len(before) and all(map(operator.is_, now, before)):
                 continue
-            parts = [self._users.get(id(part), part) for part in _parts_of(copy)]
+            parts = [self._users.get(id(part), part) for part in _values_held(copy)]
             if type(x) is dict:
                 keys = [*copy]
                 x.clear()
@@ -192,10 +192,10 @@ class _Given:
 
 
 _OPENED = (list, tuple, dict)
-_DEEPEST, _MOST = 20, 200  # containers within each other, and arrays, that are copied
+_DEEPEST_COPIED, _MOST_COPIED = 20, 200  # containers within each other, and arrays, that are copied
 
 
-def _parts_of(x: Any) -> list[Any]:
+def _values_held(x: Any) -> list[Any]:
     return [*x.values()] if type(x) is dict else [*x]
 
 
@@ -211,13 +211,13 @@ def _take_apart(x: Any, arrays: dict[int, Any], others: list[Any], above: tuple[
     if _is_copied(x):
         arrays[id(x)] = x
     elif type(x) in _OPENED:
-        if id(x) in above or len(above) > _DEEPEST:
+        if id(x) in above or len(above) > _DEEPEST_COPIED:
             return False
-        parts = [part for part in _parts_of(x) if type(part) not in (float, *_NEVER_CHANGED)]
+        parts = [part for part in _values_held(x) if type(part) not in (float, *_NEVER_CHANGED)]
         return all(_take_apart(part, arrays, others, (*above, id(x))) for part in parts)
     else:
         others.append(x)
-    return len(arrays) <= _MOST or not above
+    return len(arrays) <= _MOST_COPIED or not above
 
 
 def _linearized_by_code(
