@@ -77,4 +77,10 @@ def test_so_is_one_that_a_closure_captures():
 
 def test_a_float_is_refused():
     with pytest.raises(NoRuleError, match="no derivative by `order`"):
-        gradient(lambda x: power(*(3.0, x)), 0.5)
+        gradient(lambda x: power(*[3.0, x]), 0.5)
+
+
+def test_a_float_in_a_tuple_that_is_written_out_is_constant():
+    assert gradient(lambda x: power(*(3.0, x)), 0.5)[0] == gradient(lambda x: power(3, x), 0.5)[0]
+    with pytest.raises(NoRuleError, match="no derivative by `order`"):
+        gradient(lambda n, x: power(*(n, x)), 3.0, 0.5)

@@ -159,7 +159,7 @@ def _(points: tuple, values: Array, k=3, **solver_options):
 
     def pullback(dspline):
         dc, dknots = fields_in(dspline, spline, "c", "t")
-        t, degrees, c = axes_of(spline), spline._k, spline._c
+        t, degrees, c = axes_of(spline), [int(k) for k in spline._k], spline._c
         dc = np.zeros(c.shape) if dc is None else dc
         places = [np.asarray(x, float) for x in points]
         dvalues, dx, dt = pull_tensor(t, degrees, c, places, dc)

@@ -54,7 +54,27 @@ def _(x: object, y: Given, rescale=False, tree_options=None):
 def places_of(made, args):
     """Return the places of a call, for each a row, in the units of the triangulation."""
     found = _interpnd._ndim_coords_from_arrays(args, ndim=made.points.shape[1])
-    return made._scale_x(np.reshape(found, (-1, found.shape[-1])))
+    rows = np.reshape(found, (-1, found.shape[-1]))
+    offset, scale = units_of(made)
+    return rows if scale is None else (rows - offset) / scale
+
+
+def triangles_of(tri, x, **options):
+    """Return the number of the triangle that each place is in, -1 for none."""
+    return tri.find_simplex(x, **options)
+
+
+def units_of(made):
+    """Return the origin and the units of the triangulation; `None` where they are the user's."""
+    return None if made.scale is None else made.offset, made.scale
+
+
+def triangulation(made):
+    """Return the triangulation of the sites, by which there is no derivative."""
+    return made.tri
+
+
+rule.constant(triangles_of, units_of, triangulation)
 
 
 def to_args(dx, args):
@@ -72,9 +92,9 @@ def _(made: si.LinearNDInterpolator, *args: Given, **options):
     y = made(*args, **options)
 
     def pullback(dy):
-        x, values, tri = places_of(made, args), np.asarray(made.values), made.tri
+        x, values, tri = places_of(made, args), np.asarray(made.values), triangulation(made)
         tolerance = 100 * np.finfo(float).eps * options.get("simplex_tolerance", 1.0)
-        simplex = tri.find_simplex(x, tol=tolerance)
+        simplex = triangles_of(tri, x, tol=tolerance)
         inside = (simplex >= 0)[:, None]
         rows = np.where(inside, np.reshape(dy, (len(x), values.shape[1])), 0.0)
         corners, transform = tri.simplices[simplex], tri.transform[simplex]
@@ -87,7 +107,8 @@ def _(made: si.LinearNDInterpolator, *args: Given, **options):
         at = values[corners]
         dfirst = np.einsum("pim,pm->pi", np.conj(at[:, :size] - at[:, size:]), rows).real
         dx = np.einsum("pij,pi->pj", transform[:, :size], dfirst)
-        dx = dx if made.scale is None else dx / made.scale
+        _, scale = units_of(made)
+        dx = dx if scale is None else dx / scale
         return tangent_of(made, values=project(dvalues, made.values)), *to_args(dx, args)
 
     return y, pullback
@@ -98,10 +119,10 @@ def _(made: si.CloughTocher2DInterpolator, *args: Given, **options):
     y = made(*args, **options)
 
     def pullback(dy):
-        x, values = places_of(made, args), np.asarray(made.values)
+        x, values, tri = places_of(made, args), np.asarray(made.values), triangulation(made)
         # what it gives for unit values: it is linear, but for when an iteration ends
-        of_units = si.CloughTocher2DInterpolator(made.tri, np.eye(len(values)), 0.0, 1e-12, 4000)
-        simplex = made.tri.find_simplex(x)
+        of_units = si.CloughTocher2DInterpolator(tri, np.eye(len(values)), 0.0, 1e-12, 4000)
+        simplex = triangles_of(tri, x)
         inside = (simplex >= 0)[:, None]
         rows = np.where(inside, np.reshape(dy, (len(x), values.shape[1])), 0.0)
         dvalues = np.where(inside, of_units(x), 0.0).T @ rows
@@ -109,7 +130,8 @@ def _(made: si.CloughTocher2DInterpolator, *args: Given, **options):
         (at,) = np.nonzero(inside[:, 0])
         slopes[at] = cubic_slopes(made, x[at], simplex[at])
         dx = np.einsum("pmj,pm->pj", np.conj(slopes), rows).real
-        dx = dx if made.scale is None else dx / made.scale
+        _, scale = units_of(made)
+        dx = dx if scale is None else dx / scale
         return tangent_of(made, values=project(dvalues, made.values)), *to_args(dx, args)
 
     return y, pullback
@@ -125,7 +147,7 @@ def cubic_slopes(made, x, simplex):
     Each triangle has three parts, with its center as a corner, on which the interpolant is a cubic
     polynomial: it is found from ten values.
     """
-    tri, each = made.tri, np.arange(len(x))
+    tri, each = triangulation(made), np.arange(len(x))
     transform = tri.transform[simplex]
     first = np.einsum("pij,pj->pi", transform[:, :2], x - transform[:, 2])
     parts = np.append(first, 1 - np.sum(first, axis=1, keepdims=True), axis=1)
@@ -135,7 +157,8 @@ def cubic_slopes(made, x, simplex):
     corners = tri.points[tri.simplices[simplex]]
     of_part = np.stack([*corners[each, others], np.mean(corners, axis=1)], axis=1)
     samples = np.einsum("sc,pcj->psj", WITHIN, of_part)
-    samples = samples if made.scale is None else samples * made.scale + made.offset
+    offset, scale = units_of(made)
+    samples = samples if scale is None else samples * scale + offset
     found = made(samples).reshape(len(x), len(WITHIN), made.values.shape[1])
     powers = LATTICE[:, :2]
     found = np.linalg.inv(monomials(WITHIN[:, :2], powers)) @ found

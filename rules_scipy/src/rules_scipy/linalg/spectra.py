@@ -222,8 +222,9 @@ def _(
     lapack_driver="auto",
 ):
     y = sl.eigh_tridiagonal(
-        d, e, eigvals_only, select, select_range, check_finite, tol, lapack_driver
-    )
+        d, e, eigvals_only, select=select, select_range=select_range, check_finite=check_finite,
+        tol=tol, lapack_driver=lapack_driver,
+    )  # fmt: skip
     return y, tridiagonal_pullback(d, e, y, eigvals_only)
 
 
@@ -239,7 +240,10 @@ def _(
     tol=0.0,
     lapack_driver="auto",
 ):
-    y = sl.eigvalsh_tridiagonal(d, e, select, select_range, check_finite, tol, lapack_driver)
+    y = sl.eigvalsh_tridiagonal(
+        d, e, select=select, select_range=select_range, check_finite=check_finite, tol=tol,
+        lapack_driver=lapack_driver,
+    )  # fmt: skip
     return y, tridiagonal_pullback(d, e, y, True)
 
 

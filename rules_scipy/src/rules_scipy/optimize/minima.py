@@ -33,10 +33,11 @@ def described(f, by="fun", **how):
     problem = Problem(**how)
 
     @solver(
-        rule, f, by=[name for name in (by, "args") if has_position(f, name)], without=BEGINNINGS
-    )
-    def _(ad, y, given):
-        found = problem.minimum(ad, f, given[by], given, y.x, y.success)
+        rule, f, by=[name for name in (by, "args") if has_position(f, name)],
+        without=BEGINNINGS, apart=True
+    )  # fmt: skip
+    def _(ad, y, given, options):
+        found = problem.minimum(ad, f, given[by], given, options, y.x, y.success)
 
         def pullback(dy):
             df, dargs = found.pulled(*parts_of(dy, f, ("x", "fun")))
@@ -56,12 +57,12 @@ def bare(f, by="func", at=(0, 1), is_tuple=lambda given: False, done=lambda y: T
     """
     problem = Problem(**how)
 
-    @solver(rule, f, by=(by, "args"), without=BEGINNINGS)
-    def _(ad, y, given):
+    @solver(rule, f, by=(by, "args"), without=BEGINNINGS, apart=True)
+    def _(ad, y, given, options):
         whole = bool(given.get("full_output") or given.get("retall")) or is_tuple(given)
         places = at if given.get("full_output", True) else at[:1]
         x, is_done = (y[0], done(y)) if whole else (y, True)
-        found = problem.minimum(ad, f, given[by], given, x, is_done)
+        found = problem.minimum(ad, f, given[by], given, options, x, is_done)
 
         def pullback(dy):
             dx, *dvalue = entries_of(dy, f, whole, places)
@@ -93,7 +94,7 @@ class Problem:
         self.bounds, self.several, self.options = bounds, several, options
         self.constraints, self.spread = constraints, spread
 
-    def minimum(self, ad, solve, f, given, x, done):
+    def minimum(self, ad, solve, f, given, options, x, done):
         """Return the minimum that was found at `x`."""
         for name in self.constraints:
             if not is_empty(given[name]):
@@ -109,7 +110,7 @@ class Problem:
         if self.spread:
             refuse_unless_tuple(solve, given["args"])
         given = self.options(given)
-        bounds = limits(self.bounds(given), np.size(x))
+        bounds = limits(self.bounds(self.options(options)), np.size(x))
         args, several = given.get("args", ()), self.several(given)
         return Minimum(ad, solve, f, args, x, bounds, several, done=done)
 

@@ -14,10 +14,12 @@ ITERATED = (so.anderson, so.broyden1, so.broyden2, so.diagbroyden, so.excitingmi
             so.linearmixing, so.newton_krylov)  # fmt: skip
 
 
-@solver(rule, so.fsolve, by=("func", "args"), without=("x0", "fprime"), whole=True)
-def _(ad, given):
-    full = given["full_output"]
-    y = so.fsolve(*{**given, "full_output": True}.values())
+@solver(rule, so.fsolve, by=("func", "args"), without=("x0", "fprime"), whole=True, apart=True)
+def _(ad, given, options):
+    full = options["full_output"]
+    own = given["func"], given["x0"], given["args"], given["fprime"]
+    names = ("col_deriv", "xtol", "maxfev", "band", "epsfcn", "factor", "diag")
+    y = so.fsolve(*own, True, **{name: options[name] for name in names})
     x, _, status, message = y
     if status not in (1, 2, 3, 4, 5) and not full:
         raise TypeError(message)

@@ -9,7 +9,8 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 NO_RULE = "what it does to the result has no rule"
 
 
-def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None):
+def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None,
+           apart=False):  # fmt: skip
     """Declare the rule of a function by the names of its parameters.
 
     The decorated body takes the AD, the value, and all of SciPy's parameters as a dict, those that
@@ -27,6 +28,8 @@ def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None):
         with_ad: whether it takes a function, which the AD differentiates; otherwise the body is
             not given the AD.
         refused: by the name of a parameter, a type with which it has no derivative, and why.
+        apart: whether the body takes one more dict: of all parameters but those of `by` and
+            `without`. It stays constant where the rule itself is differentiated.
     """
     signature = inspect.signature(f)
     given = [p for p in signature.parameters.values() if p.kind is POSITIONAL]
@@ -38,17 +41,17 @@ def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None):
     def declare(body):
         for count, following in zip(counts, [*counts[1:], len(names) + 1], strict=True):
             known = {*by, *without}
-            of_count(rule, f, body, count, following - 1, known, whole, with_ad)
+            of_count(rule, f, body, count, following - 1, known, whole, with_ad, apart)
             for name, (kind, reason) in (refused or {}).items():
                 if name in names[:count]:
                     one = (name, kind, reason)
-                    of_count(rule, f, body, count, following - 1, known, whole, with_ad, one)
+                    of_count(rule, f, body, count, following - 1, known, whole, with_ad, apart, one)
         return body
 
     return declare
 
 
-def of_count(rule, f, body, count, options, known, whole, with_ad, refused=None):
+def of_count(rule, f, body, count, options, known, whole, with_ad, apart, refused=None):
     """Declare the rule for calls of `f` with `count` arguments.
 
     What follows them is an option; from the position `options` on it has to be given by its name,
@@ -64,16 +67,24 @@ def of_count(rule, f, body, count, options, known, whole, with_ad, refused=None)
     every = [p.name for p in given]
     rest = [p.name for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD]
 
+    def options_of(xs, more):
+        found = {**defaults, **more}
+        for i, name in enumerate(every[: len(xs)]):
+            if name not in known:
+                found[name] = xs[i]
+        return (found,)
+
     def _(*xs, ad=None, **more):
         bound = {**defaults, **dict(zip(every, xs, strict=False))}
         bound |= {name: x for name, x in more.items() if name in defaults}
         if rest:
             bound[rest[0]] = {name: x for name, x in more.items() if name not in defaults}
+        given = (bound, *options_of(xs, more)) if apart else (bound,)
         if whole:
-            y, pullback = body(ad, bound)
+            y, pullback = body(ad, *given)
         else:
             y = f(*xs, **more)
-            pullback = body(ad, y, bound) if with_ad else body(y, bound)
+            pullback = body(ad, y, *given) if with_ad else body(y, *given)
 
         def back(dy):
             found = pullback(dy)

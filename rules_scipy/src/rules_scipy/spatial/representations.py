@@ -69,7 +69,7 @@ def _(matrix: ArrayLike, assume_valid=False):
         m = np.asarray(matrix)
         near = m if assume_valid else matrix_of(y)
         found = from_rotation_matrix_back(dy, near, y)
-        return (project(found if assume_valid else polar_back(found, m), matrix),)
+        return (project(found if assume_valid else polar_back(found, m, near), matrix),)
 
     return y, pullback
 

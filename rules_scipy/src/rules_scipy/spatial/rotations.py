@@ -13,13 +13,14 @@ from rules_scipy.shared.points.quaternions import (
     matrix_of,
     polar_back,
     product,
+    refuse_undetermined,
     to_vector_back,
 )
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.spatial.rotations")
 ArrayLike = Numeric | list | tuple
-rule.constant(compiled.identity, compiled.approx_equal)
+rule.constant(compiled.identity, compiled.approx_equal, refuse_undetermined)
 
 
 @rule(compiled.inv)
@@ -101,15 +102,24 @@ def mean_back(dy, y, q, weights):
     The mean is the eigenvector of the largest eigenvalue of the sum of `w q q^T`.
     """
     w = np.ones(len(q)) if weights is None else np.ravel(np.asarray(weights, float))
-    values, vectors = np.linalg.eigh(np.einsum("k,ki,kj->ij", w, q, q))
-    gaps = values[-1] - values[:-1]
-    if gaps[-1] <= 1e-12 * values[-1]:
-        raise np.linalg.LinAlgError("the mean of these rotations is not determined")
-    others = vectors[:, :-1]
-    z = others @ ((others.T @ dy) / gaps)
+    sums = np.einsum("k,ki,kj->ij", w, q, q)
+    refuse_several_means(sums)
+    value = y @ sums @ y
+    beside = value * np.eye(4) - sums + value * y[:, None] * y  # as large along the mean itself
+    z = np.linalg.solve(beside, dy - y * (y @ dy))
     along = q @ z
     at = q @ y
     return w[:, None] * (along[:, None] * y + at[:, None] * z), along * at
+
+
+def refuse_several_means(sums):
+    """Raise `LinAlgError` where the largest eigenvalue is not alone."""
+    values = np.linalg.eigvalsh(sums)
+    if values[-1] - values[-2] <= 1e-12 * values[-1]:
+        raise np.linalg.LinAlgError("the mean of these rotations is not determined")
+
+
+rule.constant(refuse_several_means)
 
 
 def mean_rule(quat, weights, axis):
@@ -180,7 +190,7 @@ class Alignment:
         dm = np.zeros((3, 3))
         if dq is not None:
             dr = from_rotation_matrix_back(np.reshape(dq, 4), r, self.q)
-            dm = polar_back(dr, (w * a).T @ b)
+            dm = polar_back(dr, (w * a).T @ b, r)
         rest = 0.0 if drssd is None or self.rssd == 0 else drssd / self.rssd
         off = a - b @ r.T
         dw = np.sum(a * (b @ dm.T), 1) + rest * np.sum(off * off, 1) / 2

@@ -153,7 +153,8 @@ def users_globals() -> dict[str, Any]:
 def users_locals() -> tuple[str, dict[str, Any]]:
     """Return the name of the user's function that is being recorded, and its variables."""
     frame = _users_frame()
-    above = {} if frame is None else frame.f_back.f_locals  # those of `run_as_called`
+    caller = None if frame is None else frame.f_back
+    above = {} if caller is None else caller.f_locals  # those of `run_as_called`
     f = above.get("f")
     names = getattr(getattr(f, "__code__", None), "co_varnames", ())
     given = {name: frame.f_locals[name] for name in names if name in frame.f_locals}

@@ -36,6 +36,7 @@ from zygote_lite._numpy.writes import (
     winning,
     write_array,
 )
+from zygote_lite._tape.functions import spread
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.overwriting import overwritten, refuse_contents
 from zygote_lite._tape.rules import (
@@ -143,6 +144,10 @@ class NestedTape(Tape):
         """Return the nodes of a function's defaults, which may have been defined on either tape."""
         outer = {name: pair(None, node) for name, node in self.outer.defaults_of(f).items()}
         return {**outer, **super().defaults_of(f)}
+
+    def node_of_entries(self, nodes: tuple[Any, ...]) -> Any:
+        """Return the numbers of a tuple, which is one value on both tapes."""
+        return self.record(None, spread(len(nodes)), (None, *nodes))[1]
 
     def text_node(self) -> Any:
         """Return the numbers of a text that comes out of a container."""

@@ -4,6 +4,7 @@ Each gives what the usual order of resolution gives for operands that are of Pyt
 or objects that look attributes up as `object` does. For all other operands it gives `None`.
 """
 
+import itertools
 import operator
 import types
 from typing import Any
@@ -32,6 +33,7 @@ from zygote_lite._ir.intrinsics import (
     build_tuple,
     invoke,
     invoke_found,
+    join_tuple,
     look_up,
     read_cell,
     unpack,
@@ -89,6 +91,16 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
     if any(nodes):
         return None if state.has_texts else (xs, TupleNode(nodes[1:]))
     return (xs, None) if PLAIN.issuperset(map(type, xs)) else None
+
+
+@handlers.direct(join_tuple)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
+    """Join tuples, such as the arguments of `f(x, *xs)`: what is constant in them stays so."""
+    kinds = {type(node) for node in nodes[1:] if node is not None}
+    if kinds != {TupleNode} or {*map(type, xs)} != {tuple} or tape.written or state.has_texts:
+        return None
+    parts = [(None,) * len(x) if n is None else n for x, n in zip(xs, nodes[1:], strict=True)]
+    return f(*xs), TupleNode(itertools.chain(*parts))
 
 
 @handlers.direct(unpack)

@@ -7,7 +7,7 @@ from zygote_lite._activity.doubts import note_length
 from zygote_lite._activity.marks import mark_new, note_made, note_outside, note_shared
 from zygote_lite._activity.namespaces import refuse_variables
 from zygote_lite._activity.walk import reaches_active, reaches_active_at_all
-from zygote_lite._cotangents.registry import NodeId, Traced, UndoOnly
+from zygote_lite._cotangents.registry import NodeId, Traced, TupleNode, UndoOnly
 from zygote_lite._cotangents.run import slots_of, state
 from zygote_lite._ir.compile import recording_of, run_as_called
 from zygote_lite._ir.places import name_of, place_of, where
@@ -85,8 +85,13 @@ class RecordedFunctions(Entries):
         """Return the companion of `*args`; that of `**kwargs` is settled where the dict is made."""
         if isinstance(next(iter(entries)), str):
             return entries
-        nodes = (None, *(entries.get(i) for i in range(len(entries))))
-        return self.record(None, _spread(len(entries)), nodes)[1]
+        return self.node_of_entries(tuple([entries.get(i) for i in range(len(entries))]))
+
+    def node_of_entries(self, nodes: tuple[NodeId, ...]) -> Any:
+        """Return the node of a tuple from those of what it holds: what is constant stays so."""
+        if state.has_texts:
+            return self.record(None, spread(len(nodes)), (None, *nodes))[1]
+        return TupleNode(nodes)
 
     def keywords(self, made: dict[str, Any], entries: Any) -> None:
         """Note where the cotangents of the entries of a function's `**kwargs` go."""
@@ -131,7 +136,9 @@ class RecordedFunctions(Entries):
                 )
 
 
-def _spread(count: int) -> Any:
+def spread(count: int) -> Any:
+    """Return the pullback of a tuple that Python itself made of its entries."""
+
     def spread_back(dy: Any) -> tuple[Any, ...]:
         return (None,) * (count + 1) if dy is None else (None, *dy)
 

@@ -57,12 +57,9 @@ def axial(dm):
 def matrix_of(q):
     """Return the matrix of a unit quaternion."""
     v, w = q[..., :3], q[..., 3:]
-    x, y, z = v[..., 0], v[..., 1], v[..., 2]
-    none = np.zeros_like(x)
-    cross = np.stack([none, -z, y, z, none, -x, -y, x, none], -1)
-    cross = cross.reshape((*x.shape, 3, 3))
     scale = (w * w - dot(v, v))[..., None]
-    return scale * np.eye(3) + 2 * v[..., :, None] * v[..., None, :] + 2 * w[..., None] * cross
+    both = v[..., :, None] * v[..., None, :] + w[..., None] * crossing(v)
+    return scale * np.eye(3) + 2 * both
 
 
 def from_vector_back(dq, r):
@@ -103,22 +100,40 @@ def canonical(q):
     return sign * q, sign
 
 
-def polar_back(dr, m):
-    """Return the cotangent of matrices from that of the rotations that are next to them."""
-    u, s, vt = np.linalg.svd(m)
-    turned = np.linalg.det(u) * np.linalg.det(vt) < 0
-    sign = np.ones_like(s) * np.where(turned[..., None], np.array([1.0, 1.0, -1.0]), 1.0)
-    u, s = u * sign[..., None, :], s * sign
-    a = np.swapaxes(u, -1, -2) @ dr @ np.swapaxes(vt, -1, -2)
-    sums = s[..., :, None] + s[..., None, :]
-    within = a - np.swapaxes(a, -1, -2)
-    off = ~np.eye(3, dtype=bool)
-    if np.any(off & (np.abs(sums) <= 1e-12 * s[..., :1, None])):
+def polar_back(dr, m, r):
+    """Return the cotangent of matrices from that of the rotations `r` that are next to them.
+
+    Where `m = r s` with a symmetric `s`, it is `r x`, with `s x + x s = r^T dr - dr^T r`: for the
+    vectors of these products, `(trace(s) I - s) x = v`. So no singular vectors are needed, which
+    a rotation, whose singular values are alike, does not determine.
+    """
+    turned = np.swapaxes(r, -1, -2)
+    s = turned @ m
+    s = (s + np.swapaxes(s, -1, -2)) / 2
+    sums = np.trace(s, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - s
+    refuse_undetermined(sums)
+    x = np.linalg.solve(sums, axial(turned @ dr)[..., None])[..., 0]
+    return r @ crossing(x)
+
+
+def refuse_undetermined(sums):
+    """Raise `LinAlgError` where several rotations are next to a matrix.
+
+    Arguments:
+        sums: matrices whose eigenvalues are the sums of two singular values each.
+    """
+    sizes = np.abs(np.linalg.eigvalsh(sums))
+    if np.any(np.min(sizes, -1) <= 1e-12 * np.max(sizes, -1)):
         raise np.linalg.LinAlgError(
             "the rotation that is next to a matrix is not determined, and has no derivative"
         )
-    inner = within / np.where(off, sums, 1.0)
-    return u @ inner @ vt
+
+
+def crossing(x):
+    """Return the matrices of vector products with `x`."""
+    a, b, c = x[..., 0], x[..., 1], x[..., 2]
+    none = np.zeros_like(a)
+    return np.stack([none, -c, b, c, none, -a, -b, a, none], -1).reshape((*a.shape, 3, 3))
 
 
 def from_rotation_matrix_back(dq, m, q):

@@ -84,8 +84,8 @@ def _(A: Sparse):
     y, pullback = of_dense(type(spl.inv(A)), spl.inv(A).toarray())
 
     def by_a(dy):
-        inverse = np.conj(y.toarray().T)
-        return project(-inverse @ pullback(dy)[0] @ inverse, A)
+        inverse = y.toarray()
+        return project(with_rows(A, -np.conj(inverse.T) @ pullback(dy)[0], inverse), A)
 
     return y, lambda dy: (by_a(dy),)
 
