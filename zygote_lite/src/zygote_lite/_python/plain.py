@@ -99,8 +99,10 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
     kinds = {type(node) for node in nodes[1:] if node is not None}
     if kinds != {TupleNode} or {*map(type, xs)} != {tuple} or tape.written or state.has_texts:
         return None
-    parts = [(None,) * len(x) if n is None else n for x, n in zip(xs, nodes[1:], strict=True)]
-    return f(*xs), TupleNode(itertools.chain(*parts))
+    parts = zip(xs, nodes[1:], strict=True)
+    return f(*xs), TupleNode(
+        itertools.chain(*(n if type(n) is TupleNode else (None,) * len(x) for x, n in parts))
+    )
 
 
 @handlers.direct(unpack)
