@@ -150,3 +150,10 @@ REFUSED = {
 def test_what_has_no_rule_is_refused(message):
     with pytest.raises(NoRuleError, match=message):
         gradient(REFUSED[message], C)
+
+
+def test_an_empty_vector_has_an_integral():
+    integral = lambda c: np.sum(si.quad_vec(lambda x: np.exp(-c * x), 0, 1)[0])
+    assert grad(integral)(np.zeros(0)).shape == (0,)
+    by_limit = lambda b: np.sum(si.quad_vec(lambda x: np.zeros(0) * x, 0, b)[0])
+    assert gradient(by_limit, 1.2)[0] == 0.0

@@ -81,13 +81,16 @@ class Inside:
 
     def __init__(self, ad, f, args, y, given):
         self.flat = Flat()
-        units = np.eye(np.size(y)).reshape(-1, *np.shape(y))
+        units = np.eye(np.size(y)).reshape(np.size(y), *np.shape(y))
 
         def integrand(x):
             value, back = ad(f, x, *args)
             rows = [self.flat.vector(without_variable(back(unit[()]))) for unit in units]
             return np.concatenate(rows), np.ravel(value)
 
+        self.rows = None
+        if not len(units):  # of an empty vector
+            return
         options = {name: stop_gradient(given[name]) for name in ("epsrel", "limit", "points")}
         ends = given["a"], given["b"]
         found, _ = self.flat.settled(lambda: integral(self.flat, integrand, *ends, **options))
@@ -95,6 +98,8 @@ class Inside:
 
     def pulled(self, dvalue):
         """Return the cotangents of the integrand and its arguments, for that of the integral."""
+        if self.rows is None:
+            return None
         return self.flat.cotangent(np.ravel(dvalue) @ self.rows)
 
 

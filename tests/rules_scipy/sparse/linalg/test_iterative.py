@@ -117,3 +117,12 @@ def test_tangents_of_least_squares(damp):
     v = np.cos(np.arange(15.0)).reshape(5, 3)
     expected = (exact(a + 1e-6 * v) - exact(a - 1e-6 * v)) / 2e-6
     np.testing.assert_allclose(jvp(solved, (a,), (v,))[1], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("solve", [spl.cg, spl.gmres, spl.bicgstab, spl.lsqr, spl.lsmr])
+@pytest.mark.parametrize("form", [list, tuple])
+def test_the_right_side_may_be_a_sequence(solve, form):
+    a = sp.csr_array([[4.0, 1.0], [1.0, 3.0]])
+    found = gradient(lambda b: np.sum(np.array([1.0, 2.0]) * solve(a, b)[0]), form([1.0, 2.0]))[0]
+    assert type(found) is form
+    np.testing.assert_allclose(found, np.linalg.solve(a.toarray(), [1.0, 2.0]), rtol=1e-4)

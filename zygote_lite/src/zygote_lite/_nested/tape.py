@@ -36,7 +36,7 @@ from zygote_lite._numpy.writes import (
     winning,
     write_array,
 )
-from zygote_lite._tape.functions import spread
+from zygote_lite._tape.functions import of_entries
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.overwriting import overwritten, refuse_contents
 from zygote_lite._tape.rules import (
@@ -147,7 +147,7 @@ class NestedTape(Tape):
 
     def node_of_entries(self, nodes: tuple[Any, ...]) -> Any:
         """Return the numbers of a tuple, which is one value on both tapes."""
-        return self.record(None, spread(len(nodes)), (None, *nodes))[1]
+        return self.record(None, of_entries(len(nodes)), (None, *nodes))[1]
 
     def text_node(self) -> Any:
         """Return the numbers of a text that comes out of a container."""

@@ -90,7 +90,7 @@ class RecordedFunctions(Entries):
     def node_of_entries(self, nodes: tuple[NodeId, ...]) -> Any:
         """Return the node of a tuple from those of what it holds: what is constant stays so."""
         if state.has_texts:
-            return self.record(None, spread(len(nodes)), (None, *nodes))[1]
+            return self.record(None, of_entries(len(nodes)), (None, *nodes))[1]
         return TupleNode(nodes)
 
     def keywords(self, made: dict[str, Any], entries: Any) -> None:
@@ -136,13 +136,13 @@ class RecordedFunctions(Entries):
                 )
 
 
-def spread(count: int) -> Any:
+def of_entries(count: int) -> Any:
     """Return the pullback of a tuple that Python itself made of its entries."""
 
-    def spread_back(dy: Any) -> tuple[Any, ...]:
+    def entries_back(dy: Any) -> tuple[Any, ...]:
         return (None,) * (count + 1) if dy is None else (None, *dy)
 
-    return spread_back
+    return entries_back
 
 
 def _adopted(y: dict[str, Any], names: list[str]) -> Any:

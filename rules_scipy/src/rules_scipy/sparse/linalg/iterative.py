@@ -12,6 +12,7 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.linalg.itera
 SYMMETRIC = (spl.cg, spl.minres)
 GENERAL = (spl.bicg, spl.bicgstab, spl.cgs, spl.gcrotmk, spl.gmres, spl.lgmres, spl.qmr, spl.tfqmr)
 Matrix = Sparse | np.ndarray
+Vector = np.ndarray | list | tuple
 ABOUT_STEPS = ("callback", "callback_type", "show", "check")
 ONE_SIDED = ("M1", "M2")  # preconditioners of `qmr`: without them it converges later
 
@@ -90,7 +91,7 @@ def solved_by(f):
     """Declare the rule of a solver."""
 
     @rule(f)
-    def _(A: Matrix, b: np.ndarray, x0=None, *, _f=f, **options):
+    def _(A: Matrix, b: Vector, x0=None, *, _f=f, **options):
         y = _f(A, b, x0, **options)
 
         def solve_adjoint(dy):
@@ -105,7 +106,7 @@ def solved_by(f):
         return y, (solve_adjoint, (by_a, by_b))
 
     @rule(f)
-    def _(A: spl.LinearOperator, b: np.ndarray, x0=None, *, ad, _f=f, **options):
+    def _(A: spl.LinearOperator, b: Vector, x0=None, *, ad, _f=f, **options):
         y = _f(A, b, x0, **options)
         _, back = ad(applied, A, y[0])
 
@@ -124,12 +125,12 @@ def least_squares_by(f, done):
     """Declare the rule of a solver of least squares with a matrix of full column rank."""
 
     @rule(f)
-    def _(A: Sparse | np.ndarray, b: np.ndarray, *, damp=0.0, **options):
+    def _(A: Sparse | np.ndarray, b: Vector, *, damp=0.0, **options):
         y, (cotangents, (by_a, by_b, _)) = fitted(f, done, A, b, damp, options)
         return y, (cotangents, (by_a, by_b))
 
     @rule(f)
-    def _(A: Sparse | np.ndarray, b: np.ndarray, damp: float, **options):
+    def _(A: Sparse | np.ndarray, b: Vector, damp: float, **options):
         return fitted(f, done, A, b, damp, options)
 
 
