@@ -263,6 +263,28 @@ def test_code_that_leaves_what_protects_it_is_followed(name):
     assert first_difference(code, found) is None
 
 
+COMPREHENSIONS = {
+    "`or` in an assignment": "w = 0\n    w = w or [x * i for i in range(3)]\n    return w[2] * x",
+    "`and` that is returned": "return x and [z * x for z in [x, 2]][0]",
+    "`and` in an assignment": "y = x > 0 and sum([z * x for z in [x, 2]])\n    return y",
+    "`or` after a constant": "return (x > 5 or [z * x for z in [x]])[0]",
+    "second value of a ternary": "return sum([x] if x > 5 else [x * i for i in range(3)]) * x",
+    "first value of a ternary": "return ({k: x for k in 'ab'} if x > 0 else {})['a'] * x",
+    "both values": "return sum([z for z in [x, 2]] if x > 5 else [z * z for z in [x, 3]])",
+    "within another": "return sum([[a * b for b in [x]][0] if a > 1 else x for a in [x, 0.5]])",
+    "condition of another": "return sum([a for a in [x, 3] if a < 2 or all([b > a for b in [4]])])",
+    "test of `while`": "while x < 9 and any([z > 0 for z in [x]]): x = x * 2\n    return x * x",
+}
+
+
+@pytest.mark.parametrize("name", COMPREHENSIONS)
+def test_comprehensions_in_choices_and_in_others_are_followed(name):
+    f = function("def f(x):\n    " + COMPREHENSIONS[name])
+    found = function(ast.unparse(definition(f.__code__))).__code__
+    assert first_difference(f.__code__, found) is None
+    assert_slopes(gradient(f, 1.3), f, (1.3,), 2e-7)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

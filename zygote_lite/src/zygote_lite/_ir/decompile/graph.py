@@ -99,7 +99,8 @@ class Graph:
         for at in nodes:
             reverse[at] = self.ops[at].following or [EXIT]
         for head in self.loops:
-            reverse[head] = [*reverse[head], EXIT]
+            if self.ops[head].name != "FOR_ITER":  # which has an exit of its own
+                reverse[head] = [*reverse[head], EXIT]
         forward: dict[int, list[int]] = {n: [] for n in (*nodes, EXIT)}
         for at, following in reverse.items():
             for n in following:
@@ -145,7 +146,9 @@ def _representatives(ops: list[Instruction], depths: dict[int, int]) -> list[int
         ends = op.name == "RETURN_VALUE" and i and _loads_none(ops[i - 1])
         place: Any = None if ends or _loads_none(op) else op.position
         if _HAS_PAIRS and op.name in ("LOAD_FAST", "STORE_FAST"):  # of which one knows its place
-            place = op.position[0]
+            restores = op.name == "STORE_FAST" and i and ops[i - 1].name == "SWAP"
+            # What a comprehension restores is told apart by the comprehension.
+            place = ops[i - 1].position if restores else op.position[0]
         keys.append((op.name, constant_key(op.value), place, depths.get(i)))
     classes = _numbered(keys)
     while True:
