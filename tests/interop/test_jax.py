@@ -176,6 +176,43 @@ def test_shapes_are_known_or_declared():
     assert jax.jit(two)(U)["b"][1] is None
 
 
+def test_shapes_are_known_in_any_order_of_a_dict_and_for_numbers_of_python():
+    d = {"b": jnp.array(2.0), "a": jnp.arange(3.0)}
+    f = interop.to_jax(lambda d, k=1.0: {n: k * x**2 for n, x in d.items()})
+    for options in ({}, {"k": 3.0}):
+        want = f(d, **options)
+        found = jax.jit(f)(d, **options)
+        np.testing.assert_allclose(found["a"], want["a"])
+        np.testing.assert_allclose(found["b"], want["b"])
+    f(d, 3.0)
+    assert jax.jit(jax.grad(lambda k: f(d, k)["b"]))(3.0) == 4.0
+    named = interop.to_jax(lambda x, *, k: k * x)
+    named(U, k=3.0)
+    np.testing.assert_allclose(jax.jit(named)(U, k=2.0), 2.0 * U)
+    counted = interop.to_jax(lambda x, n: np.ones(n) * x[0])
+    counted(U, 3), counted(U, 4)
+    assert jax.jit(lambda x: counted(x, 4))(U).shape == (4,)
+    with pytest.raises(TypeError, match="declare them by `result=`"):
+        jax.jit(counted)(U, 4)  # of 3 or of 4
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_a_dict_has_its_gradient_by_name_where_it_was_declared_in_another_order(mode):
+    def declared(x):
+        return {"a": x, "b": x}
+
+    f = interop.to_jax(lambda x: {"b": 2 * x, "a": 3 * x}, result=declared, mode=mode)
+    loss = jax.jit(lambda x: jnp.sum(f(x)["a"]))
+    assert loss(U) == pytest.approx(3 * jnp.sum(U))
+    if mode == "reverse":
+        np.testing.assert_allclose(jax.jit(jax.grad(loss))(U), 3.0)
+    else:
+        assert jax.jit(lambda x: jax.jvp(loss, (x,), (jnp.ones_like(x),)))(U)[1] == 3.0 * U.size
+    other = interop.to_jax(lambda x: (2 * x, 3 * x), result=declared)
+    with pytest.raises(Exception, match="was declared or seen before"):
+        jax.block_until_ready(jax.jit(jax.grad(lambda x: jnp.sum(other(x)["a"])))(U))
+
+
 def test_captured_arrays():
     def product(captured, x):
         return interop.to_jax(lambda x: x * captured)(x).sum()

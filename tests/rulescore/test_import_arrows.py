@@ -30,6 +30,7 @@ EXTRA = {  # what single modules may import besides
     "rulescore/interop/_jax.py": {"jax"},
     "rulescore/interop/_jax_arrays.py": {"jax"},
     "rulescore/interop/_jax_calls.py": {"jax"},
+    "rulescore/interop/_jax_forms.py": {"jax"},
     "rulescore/interop/_autograd.py": {"autograd"},
 }
 HOSTS = ("torch", "jax", "autograd")  # the extras of `rulescore` and `zygote_lite`, of these names

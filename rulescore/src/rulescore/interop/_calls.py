@@ -164,6 +164,13 @@ class Repeated(Call):
         return self
 
 
+def unlike(name: str, structure: Any, due: Any) -> Exception:
+    """Return the error for a value of another structure than the one that a host was told."""
+    return Fault.HOST_RUN.of(
+        ValueError, f"{name} returns {structure}, and {due} was declared or seen before"
+    )
+
+
 def changed(name: str) -> Exception:
     """Return the error for a function that would be run again with other variables around it."""
     return Fault.HOST_RUN.of(

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from rulescore._errors import Fault
-from rulescore.interop._calls import Call, Repeated, changed, cotangent_of
+from rulescore.interop._calls import Call, Repeated, changed, cotangent_of, unlike
 from rulescore.interop._differentiator import Pull, Watch, no_tangent_twice
-from rulescore.interop._trees import LEAF, places_in, rebuild
+from rulescore.interop._trees import LEAF, along, places_in, rebuild
 
 
 class Derivative(Call):
@@ -54,13 +54,21 @@ class Derivative(Call):
         given, dys = self.split(arrays)
         pull = self.known
         if pull is None:
-            _, _, pull = self.inner.again().pull(given, self.needed)
+            made, _, pull = self.inner.again().pull(given, self.needed)
+            dys = self.aligned(self.of, made, dys, made)
         found = pull(dys)
         return self.form, [
             zeros(x) if dx is None else np.asarray(dx)
             for dx, x, needed in zip(found, given, self.needed, strict=True)
             if needed
         ]
+
+    def aligned(self, structure: Any, due: Any, leaves: Sequence[Any], made: Any) -> list[Any]:
+        """Return leaves in the order of another structure. Raises where it has other leaves."""
+        found = along(structure, due, leaves)
+        if found is None:
+            raise unlike(self.name, made, self.of)
+        return found
 
     def split(self, arrays: Sequence[Any]) -> tuple[Sequence[Any], list[Any]]:
         """Return the leaves of the call, and what multiplies its derivative; `None` is a zero."""
@@ -170,18 +178,21 @@ class Pushforward(Derivative):
 
     Attributes:
         present: for each leaf of the arguments whether there is a tangent.
-        of: the structure of the value, where the call has been run.
+        of: the structure of the value, where it is known.
     """
 
     __slots__ = ()
 
-    def __init__(self, inner: Call, present: Sequence[bool]) -> None:
-        super().__init__(inner, None, present, ())
+    def __init__(self, inner: Call, present: Sequence[bool], of: Any = None) -> None:
+        super().__init__(inner, of, present, ())
 
     def value(self, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Return for each leaf of the value that there is a tangent, and these."""
-        self.of, leaves, found = self.inner.again().push(*self.split(arrays))
+        made, leaves, found = self.inner.again().push(*self.split(arrays))
         each = [zeros(y) if dy is None else dy for y, dy in zip(leaves, found, strict=True)]
+        if self.of is None:
+            self.of = made
+        each = self.aligned(made, self.of, each, made)
         return (LEAF,) * len(each), list(map(np.asarray, each))
 
     def function_of(self, inner: Call) -> Callable[..., Any] | None:

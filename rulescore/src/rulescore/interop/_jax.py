@@ -16,6 +16,7 @@ from rulescore.interop._differentiator import Differentiator
 from rulescore.interop._functions import ExportedFunction
 from rulescore.interop._jax_arrays import Tracer, canonical
 from rulescore.interop._jax_calls import Bound, Shapes, is_elementwise, shape_of_elements
+from rulescore.interop._jax_forms import fits, form_of, is_leaf, key_of
 from rulescore.interop._trees import LEAF, flatten, rebuild, same
 
 _MOST_KNOWN = 1024
@@ -39,11 +40,13 @@ class JaxFunction(ExportedFunction):
         super().__init__(f, differentiator)
         self.watch = differentiator.repeatable(f, _WHY)
         self.mode, self.result = mode, result
-        self.known: dict[Any, list[tuple[Any, Any, Shapes]]] = {}
+        self.known: dict[Any, list[tuple[Any, Shapes]]] = {}
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on arrays, or on trees of them."""
+        given = xs, options
         f, xs, options = self.without_keywords(xs, options, is_leaf, _as_constant)
+        form = form_of(self.f, *given) if f is not self.f else form_of(f, xs, options)
         leaves: list[Any] = []
         structure: Any = flatten(xs, is_leaf, leaves)
         for x in leaves:
@@ -54,18 +57,18 @@ class JaxFunction(ExportedFunction):
                     "`.astype(jax.numpy.float32)`",
                 )
         call = Repeated(Call(f, structure, options, self.differentiator), self.watch)
-        made = Bound(call, self.mode, self.shapes_of(call), self.note(call))(leaves)
+        made = Bound(call, self.mode, self.shapes_of(call, form), self.note(form))(leaves)
         return made[1][0] if made[0] is LEAF else rebuild(made[0], iter(made[1]))
 
-    def shapes_of(self, call: Call) -> Callable[[Sequence[Any]], Shapes]:
+    def shapes_of(self, call: Call, form: Any) -> Callable[[Sequence[Any]], Shapes]:
         """Return the function that gives the shapes of a call's value, of those of its leaves."""
 
         def shapes(leaves: Sequence[Any]) -> Shapes:
             if self.result is not None:
                 return declared(self.result, call, leaves)
-            for structure, options, found in self.known.get(_key(leaves), ()):
-                if same(structure, call.structure) and same(options, call.options):
-                    return found
+            found = self.seen(form)
+            if found is not None:
+                return found
             if is_elementwise(call):
                 return LEAF, [shape_of_elements(call.f, leaves)]
             raise Fault.HOST_CALL.of(
@@ -77,20 +80,34 @@ class JaxFunction(ExportedFunction):
 
         return shapes
 
-    def note(self, call: Call) -> Callable[[Sequence[Any], Any, Sequence[Any]], None]:
+    def seen(self, form: Any) -> Shapes | None:
+        """Return the shapes of the value of an earlier call of a form; `None` if none is known.
+
+        The earlier call may have had numbers of Python where this one has arrays without axes, if
+        all such calls had values of the same shapes.
+        """
+        known = self.known.get(key_of(form), ())
+        for other, found in known:
+            if same(other, form):
+                return found
+        like = [found for other, found in known if fits(other, form)]
+        if not like or not all(same(like[0], found) for found in like):
+            return None
+        return like[0]
+
+    def note(self, form: Any) -> Callable[[Sequence[Any], Any, Sequence[Any]], None]:
         """Return the function that notes the shapes of a value, for calls inside `jit`."""
 
         def note(leaves: Sequence[Any], structure: Any, ys: Sequence[Any]) -> None:
-            known = self.known.setdefault(_key(leaves), [])
-            if self.result is not None or any(
-                same(args, call.structure) and same(options, call.options)
-                for args, options, _ in known
-            ):
+            if self.result is not None:
+                return
+            known = self.known.setdefault(key_of(form), [])
+            if any(same(other, form) for other, _ in known):
                 return
             if len(self.known) > _MOST_KNOWN or len(known) > _MOST_KNOWN:
                 self.known.clear()
             shapes = structure, [jax.ShapeDtypeStruct(y.shape, y.dtype) for y in ys]
-            known.append((call.structure, call.options, shapes))
+            known.append((form, shapes))
 
         return note
 
@@ -101,13 +118,6 @@ class JaxFunction(ExportedFunction):
         return JaxFunction, (self.f, self.differentiator, self.mode, self.result)
 
 
-def is_leaf(x: Any) -> bool:
-    """Return whether a value is an array, of JAX or of numbers of NumPy."""
-    if isinstance(x, np.ndarray | np.generic):
-        return x.dtype.kind in "biufc"
-    return isinstance(x, jax.Array)
-
-
 def _as_constant(name: str, x: Any) -> Any:
     if isinstance(x, Tracer):
         raise Fault.HOST_CALL.of(
@@ -116,10 +126,6 @@ def _as_constant(name: str, x: Any) -> Any:
             "it by position",
         )
     return np.asarray(x)[()]
-
-
-def _key(leaves: Sequence[Any]) -> Any:
-    return tuple([(x.shape, x.dtype) for x in leaves])
 
 
 def declared(result: Any, call: Call, leaves: Sequence[Any]) -> Shapes:

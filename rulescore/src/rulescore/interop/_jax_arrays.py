@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from rulescore._errors import Fault
-from rulescore.interop._calls import owned
-from rulescore.interop._trees import same
+from rulescore.interop._calls import owned, unlike
+from rulescore.interop._trees import along, same
 
 Tracer = jax.core.Tracer
 
@@ -89,12 +89,11 @@ def checked(
     name: str, structure: Any, found: list[Any], due: Any, shapes: Sequence[Any], axes: int | None
 ) -> list[Any]:
     """Return the leaves of a value for JAX. Raises where they are not what they were said to be."""
-    if not same(structure, due):
-        raise Fault.HOST_RUN.of(
-            ValueError, f"{name} returns {structure}, and {due} was declared or seen before"
-        )
+    ordered = along(structure, due, found) if same(structure, due) else None
+    if ordered is None:
+        raise unlike(name, structure, due)
     ys: list[Any] = []
-    for y, shape in zip(found, shapes, strict=True):
+    for y, shape in zip(ordered, shapes, strict=True):
         y = np.asarray(y)
         given = y.shape if axes is None else y.shape[y.ndim - axes :]
         if given != shape.shape:

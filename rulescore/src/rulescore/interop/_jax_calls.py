@@ -179,7 +179,7 @@ class Bound:
                     (_, (partial,)) = Bound(one, self.mode, shapes)([*primals, jnp.ones_like(x)])
                     dy = dy + (partial * dx).astype(y.dtype)
             return ys, [dy]
-        call = Pushforward(self.call, moving)
+        call = Pushforward(self.call, moving, structure)
         dxs = [dx for dx, m in zip(tangents, moving, strict=True) if m]
         _, dys = Bound(call, self.mode, shapes)([*primals, *dxs])
         return ys, [

@@ -19,7 +19,7 @@ from rulescore.interop._calls import Call, owned
 from rulescore.interop._derivatives import Derivative, Pushforward
 from rulescore.interop._differentiator import Differentiator, Pull
 from rulescore.interop._functions import ExportedFunction
-from rulescore.interop._trees import LEAF, flatten, rebuild, same
+from rulescore.interop._trees import LEAF, along, flatten, rebuild, same
 
 _is_transformed: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _trace: Any = getattr(torch._C, "_get_tracing_state", lambda: None)
@@ -199,11 +199,12 @@ class Exported(torch.autograd.Function):
             result, *leaves = Exported.apply(Task(task.call, task.copy, needed_of(each)), *each)
             if first is None:
                 first = Result(result.structure, None)
-            elif not same(first.structure, result.structure):
+            ordered = along(result.structure, first.structure, leaves)
+            if ordered is None or not same(first.structure, result.structure):
                 raise Fault.HOST_RUN.of(
                     ValueError, f"{task.call.name} returns other structures for entries of a batch"
                 )
-            found.append(leaves)
+            found.append(ordered)
         if first is None:
             raise Fault.HOST_RUN.of(
                 ValueError, f"a batch without entries does not tell what {task.call.name} returns"

@@ -1,6 +1,6 @@
 """Trees of arguments and results: their leaves in a row, and the structure that is left."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,11 +69,14 @@ def leaves_like(structure: Any, tree: Any, found: list[Any]) -> None:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether two structures are equal, and what stands beside their leaves."""
+    """Return whether two structures are equal, and what stands beside their leaves.
+
+    The entries of dicts may stand in another order.
+    """
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):
-        return list(a) == list(b) and all(same(a[name], b[name]) for name in a)
+        return a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray):
@@ -98,6 +101,23 @@ def _add_places(structure: Any, n: int, keys: tuple[Any, ...], found: list[Place
     elif isinstance(structure, list | tuple):
         for i, entry in enumerate(structure):
             _add_places(entry, n, (*keys, i), found)
+
+
+def along(structure: Any, due: Any, leaves: Sequence[Any]) -> list[Any] | None:
+    """Return leaves in the order of another structure, whose dicts may have another order.
+
+    Arguments:
+        structure: the structure of the leaves.
+        due: the other structure.
+        leaves: one for each place of the first.
+
+    It is `None` where the two have leaves at other places.
+    """
+    if structure is due:
+        return list(leaves)
+    found = dict(zip(places_in((structure,)), leaves, strict=True))
+    places = places_in((due,))
+    return [found[place] for place in places] if found.keys() == {*places} else None
 
 
 def entry_at(tree: Any, keys: tuple[Any, ...]) -> Any:
