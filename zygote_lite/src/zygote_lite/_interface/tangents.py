@@ -132,7 +132,8 @@ def _value_and_tangent(
         found = _by_forward_rule(f, primals, tuple(tangents))
     if found is None:
         flags = (None, *(None if v is None else True for v in tangents))
-        directions = [*map(_as_given, tangents)]
+        copied: dict[int, Any] = {}
+        directions = [_as_given(v, copied) for v in tangents]
         y, push = pushed_forward(f, flags, primals, {}, has_aux)
         dy = push(*directions)
     else:
@@ -141,13 +142,25 @@ def _value_and_tangent(
     return (y[0], dy, y[1]) if has_aux else (y, dy)
 
 
-def _as_given(v: Any) -> Any:
-    """Return a tangent apart from the arguments, which the function may change."""
+def _as_given(v: Any, copied: dict[int, Any]) -> Any:
+    """Return a tangent apart from the arguments, which the function may change.
+
+    Arguments:
+        v: the tangent, or a part of it.
+        copied: what is copied already, by identity: a part that is shared is copied once.
+    """
+    if id(v) in copied:
+        return copied[id(v)]
     if type(v) in (tuple, list):
-        return type(v)(map(_as_given, v))
-    if type(v) is dict:
-        return {key: _as_given(part) for key, part in v.items()}
-    return v.copy() if type(v) is np.ndarray else v
+        found: Any = type(v)([_as_given(part, copied) for part in v])
+    elif type(v) is dict:
+        found = {key: _as_given(part, copied) for key, part in v.items()}
+    elif type(v) is np.ndarray:
+        found = v.copy()
+    else:
+        return v
+    copied[id(v)] = found
+    return found
 
 
 def by_dual_code(
