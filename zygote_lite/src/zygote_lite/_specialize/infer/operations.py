@@ -104,15 +104,20 @@ def _given_by_position(
     The order is that of the tape.
     """
     flags = [any(leaf.active for leaf in leaves(x)) for x in kws.values()]
-    given = moved(f, tuple(xs), kws, (None,) * (1 + len(xs)) + tuple(flags))
-    named = {name: x if isinstance(x, Value) else constant(x) for name, x in given.items()}
+    moving = moved(f, tuple(xs), kws, (None,) * (1 + len(xs)) + tuple(flags))
+    named = {name: x if isinstance(x, Value) else constant(x) for name, x in moving.items()}
     run = positional_run(f, tuple(xs), kws, named)
     for end in range(len(run) + 1):
         first = {**named, **{name: kws[name] for name in run[:end]}}
         rest = {name: x for name, x in kws.items() if name not in first}
-        rule = rule_of(f, [*xs, *first.values()], rest)
-        if rule is not None:
-            return rule, [*xs, *first.values()], rest
+        given = [*xs, *first.values()]
+        rule = rule_of(f, given, rest)
+        if rule is None:
+            continue
+        options = [] if rule.varargs is not None else given[len(rule.types) :]
+        if any(leaf.active for x in options for leaf in leaves(x)):
+            break  # an integer, too: the tape may know another rule, which differentiates it
+        return rule, given, rest
     return None, xs, kws
 
 
