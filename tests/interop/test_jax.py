@@ -1,5 +1,6 @@
 """Exported rules and programs as functions of JAX: outside and inside `jit`, `grad` and `vmap`."""
 
+import datetime
 import functools
 
 import numpy as np
@@ -241,6 +242,8 @@ def test_effects_are_refused():
         interop.to_jax(printing)
     with pytest.raises(TypeError, match="has effects"):
         to_jax(np.random.normal)
+    with pytest.raises(TypeError, match=r"calls `datetime\.now`"):
+        interop.to_jax(lambda x: x * datetime.datetime.now().microsecond)
     with pytest.raises(ValueError, match="'reverse' or 'forward'"):
         to_jax(np.sin, mode="both")
 

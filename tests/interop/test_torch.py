@@ -345,6 +345,30 @@ def test_what_draws_random_numbers_has_first_derivatives_by_its_draw():
             run()
 
 
+DRAWS = {
+    "rand": lambda x: x**2 * float(torch.rand(())),
+    "randperm": lambda x: x**2 * float(torch.randperm(99)[0]),
+    "normal": lambda x: x**2 * float(torch.normal(0.0, 1.0, (1,))),
+    "uniform_": lambda x: x**2 * float(torch.empty(()).uniform_()),
+    "dropout": lambda x: x**2 * float(torch.nn.functional.dropout(torch.ones(9)).sum()),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_draws_of_pytorch_are_not_repeated(name):
+    """A value and its gradient were of different draws."""
+    f, func, x = interop.to_torch(DRAWS[name]), torch.func, torch.ones(3)
+    for run in (
+        lambda: func.vmap(func.grad(lambda x: f(x).sum()))(torch.ones(2, 3)),
+        lambda: func.jvp(f, (x,), (x,)),
+        lambda: func.hessian(lambda x: f(x).sum())(x),
+    ):
+        with pytest.raises(TypeError, match=r"has effects: it (calls `torch|draws random)"):
+            run()
+    quiet = interop.to_torch(lambda x: x**2 * float(torch.ones(2).sum()))
+    torch.testing.assert_close(func.jvp(quiet, (x,), (x,))[1], 4.0 * x)
+
+
 CAPTURED = {"scale": np.ones(3)}
 
 

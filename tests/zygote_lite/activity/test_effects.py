@@ -1,12 +1,16 @@
 """Effects that are told from code: those of what a function uses, and not of all that is there."""
 
+import contextvars
+import datetime
 import functools
 import importlib.util
 import logging
 import os
 import random
+import secrets
 import shutil
 import sys
+import tempfile
 import time
 import uuid
 
@@ -80,6 +84,7 @@ class Asked:
         raise AttributeError(name)
 
 
+NOW, LEVEL = datetime.datetime.now, contextvars.ContextVar("LEVEL", default=1.0)
 COUNTDOWN, ASKED, NUMBERS = Countdown(), Asked(), iter([1.0, 2.0])
 ACTING = {
     "os.urandom": lambda x: x * os.urandom(1)[0],
@@ -87,6 +92,20 @@ ACTING = {
     "uuid": lambda x: x * len(str(uuid.uuid4())),
     "shutil": lambda x: shutil.copy("a", "b"),
     "time": lambda x: x * time.perf_counter(),
+    "datetime.now": lambda x: x * datetime.datetime.now().microsecond,
+    "datetime.now of a zone": lambda x: x * datetime.datetime.now(datetime.UTC).microsecond,
+    "datetime.today": lambda x: x * datetime.datetime.today().microsecond,
+    "date.today": lambda x: x * datetime.date.today().day,
+    "a method of a clock": lambda x: x * NOW().microsecond,
+    "datetime64": lambda x: x * float(np.datetime64("now").astype(int)),
+    "context variable": lambda x: x * LEVEL.get(),
+    "os.listdir": lambda x: x * len(os.listdir(".")),
+    "os.chdir": lambda x: (os.chdir("."), x)[1],
+    "np.seterr": lambda x: (np.seterr(all="ignore"), x)[1],
+    "np.loadtxt": lambda x: x * np.loadtxt("a.txt"),
+    "np.load": lambda x: x * np.load("a.npy"),
+    "secrets": lambda x: x * secrets.randbelow(3),
+    "tempfile": lambda x: x * len(tempfile.mkdtemp()),
     "iterator in C": lambda x: x * next(NUMBERS),
 }
 
@@ -94,6 +113,14 @@ ACTING = {
 @pytest.mark.parametrize("name", ACTING)
 def test_what_acts_on_the_system_or_asks_it_is_an_effect(name):
     assert effect_of(ACTING[name])[0] is not None
+
+
+def test_dates_and_paths_that_ask_nothing_are_no_effects():
+    start = datetime.datetime(2020, 1, 1)
+    assert effect_of(lambda x: x * (start - datetime.datetime(2019, 1, 1)).days)[0] is None
+    assert effect_of(lambda x: x * datetime.date.fromisoformat("2020-01-02").day)[0] is None
+    assert effect_of(lambda x: x * np.datetime64("2020-01-02").astype(int))[0] is None
+    assert effect_of(lambda x: x * len(os.fspath("a")))[0] is None
 
 
 def test_random_bytes_are_not_drawn_again():

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import datetime
 import io
 import logging
 import random
@@ -367,6 +368,22 @@ def test_answers_that_depend_on_a_clock_are_not_held_to_those_of_the_tape():
         assert back(1.0) == (None, y / 2.0)
         assert jvp(f, (2.0,), (1.0,))[1] > 0.0
     assert answers[-1].is_transformed
+
+
+def test_dates_of_now_are_asked_in_each_call():
+    """Transformed code kept what `datetime64` had given when it was made."""
+
+    def since(x):
+        return x * float(np.datetime64("now").astype(np.int64))
+
+    def of_today(x):
+        return x * datetime.datetime.now().timestamp()
+
+    for f, unit in ((since, 1.0), (of_today, 0.0)):
+        for _ in range(3):
+            first = grad(f)(1.0)
+        time.sleep(1.1)
+        assert unit <= grad(f)(1.0) - first < 60.0
 
 
 def test_a_clock_that_is_replaced_is_no_longer_asked(monkeypatch):

@@ -21,6 +21,7 @@ import numpy as np
 
 from rulescore import rules_of
 from rulescore.faults import an
+from zygote_lite._activity import asking
 from zygote_lite._activity.reachability import (
     functions_in,
     held_beside,
@@ -35,15 +36,14 @@ from zygote_lite.caches import cached
 _CALLED = {id(f) for f in (print, input, open, exec, eval, breakpoint, globals,
                            np.save, np.savez, np.savez_compressed, np.savetxt,
                            os.urandom, os.system, os.write, os.remove, os.unlink, os.rename,
-                           os.replace, os.mkdir, os.rmdir, uuid.uuid1, uuid.uuid4)}  # fmt: skip
-_ACTING = {"random", "time", "secrets", "os", "subprocess", "socket", "logging", "shutil",
-            "numpy.random"}  # fmt: skip
+                           os.replace, os.mkdir, os.rmdir, uuid.uuid1, uuid.uuid4,
+                           *asking.ASKING_FUNCTIONS)}  # fmt: skip
 _WRITES_FILES = {"tofile", "write_bytes", "write_text"}  # methods, of arrays and of paths
 _HOLDERS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
             io.IOBase)  # fmt: skip
 BUFFERS = (np.ndarray, bytearray, array.array)
 PLAIN_VALUES = (int, float, complex, str, np.generic)
-_HARMLESS = {logging.getLogger, logging.Logger.isEnabledFor}
+_HARMLESS = {logging.getLogger, logging.Logger.isEnabledFor, os.fspath}
 _ON_DEMAND = {"__repr__", "__str__", "__format__", "__dir__", "__sizeof__", "__del__",
               "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__",
               "__setstate__", "__init_subclass__", "__subclasshook__"}  # fmt: skip
@@ -87,6 +87,11 @@ def effect_of(*values: Any, all_read: bool = False) -> tuple[str | None, list[An
                 return f"{x.__qualname__} {deed}", read
             named |= names
             around = [*held_beside(x), *_named_by(x, names)]
+            around += asking.methods_that_ask(around, names)
+            if asking.asks_for_now(around, x.__code__):
+                effect = f"{x.__qualname__} asks `datetime64` for the time"
+                if not all_read:
+                    return effect, read
             stack += [y for y in around if not isinstance(y, types.ModuleType)]
             read += filter(_is_writable, around)
         elif isinstance(x, types.BuiltinMethodType | types.MethodWrapperType):
@@ -170,11 +175,12 @@ def _effect_itself(x: Any) -> str | None:
     owner = getattr(x, "__self__", None)
     is_effect = isinstance(owner, _HOLDERS) or (
         isinstance(x, types.BuiltinFunctionType | types.FunctionType)
-        and x.__module__ in _ACTING
+        and x.__module__ in asking.ACTING_MODULES
         and x not in _HARMLESS
     )
-    if is_effect or id(x) in _CALLED:
-        return f"it calls `{getattr(x, '__qualname__', x)}`"
+    if is_effect or id(x) in _CALLED or asking.asks_outside(x):
+        name = getattr(x, "__qualname__", str(x))
+        return f"it calls `{name.replace('_VariableFunctionsClass.', 'torch.')}`"
     return None
 
 

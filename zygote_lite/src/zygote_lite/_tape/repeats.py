@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._activity.asking import generator_of_torch
 from zygote_lite._activity.effects import PLAIN_VALUES, effect_of
 from zygote_lite._tape.validate import checksum_of, contents_of, hold_the_same
 
@@ -23,12 +24,18 @@ class Surroundings:
         self.values = (f, *xs, *read)
         self._contents = contents_of(self.values, whole=True)
         self._attributes = _attributes_of(self.values)
+        self._generator = generator_of_torch()
+
+    def has_drawn(self) -> bool:
+        """Return whether PyTorch's own generator has been used since, as by dropout."""
+        return self._generator != generator_of_torch()
 
     def are_unchanged(self) -> bool:
         """Return whether all of that is as it was before the function was run."""
         now = _attributes_of(self.values)
         return (
             len(self._attributes) == len(now)
+            and not self.has_drawn()
             and all(
                 name == other and x is y
                 for (name, x), (other, y) in zip(self._attributes, now, strict=True)
@@ -73,6 +80,8 @@ def _watched(f: Any, refused: Refused, structure: Any) -> Iterator[None]:
     if before.effect is not None:
         raise refused(before.effect)
     yield
+    if before.has_drawn():
+        raise refused("it draws random numbers with PyTorch")
     if not before.are_unchanged():
         raise refused("it changes a variable around it")
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rulescore.faults import an
+from zygote_lite._activity import asking
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
 from zygote_lite._specialize.typed.abstract_eval import Result, mark_made, run
@@ -49,6 +50,9 @@ def random_call(
     """Write what makes a generator, draws from Python's own, or asks a clock; else `None`."""
     if f in _CLOCKS and not (xs or kws or builder.plain):
         return _time(builder, f, stem)
+    text = xs[0].sample if f is np.datetime64 and xs else None
+    if isinstance(text, str) and text in asking.NOW:
+        raise Unsound.EFFECTS("it asks `datetime64` for the time")
     if f in _OF_SEEDS and not builder.plain:
         return _made_generator(builder, f, xs, kws, stem)
     owner, at = getattr(f, "__self__", None), f
