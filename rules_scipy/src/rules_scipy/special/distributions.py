@@ -223,7 +223,8 @@ rule.scalar(sp.tklmbda)(
 
 
 def found(out, slope):
-    """Return the slope of a solution, 0 where SciPy's search has ended at its bounds."""
+    """Return the slope of a solution: 0 at the bounds of the search, nan where there is none."""
+    slope = np.where(np.isnan(out), np.nan, slope)
     return np.where((abs(out) == 1e100) | (abs(out) == 1e-100), 0.0, slope)
 
 
