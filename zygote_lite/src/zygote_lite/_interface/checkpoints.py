@@ -87,6 +87,11 @@ def _outer_state(f: Any, *xs: Any) -> Any:
 
 @inside_run
 def _refuse_changes(f: Any, around: Any) -> None:
+    if around.has_drawn():
+        raise Fault.CHECKPOINT(
+            f"{where()}: {name_of(f)} is run again in the reverse pass, and draws random numbers "
+            "with PyTorch: draw outside, and pass the numbers"
+        )
     if not around.are_unchanged():
         raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and changes a variable "
