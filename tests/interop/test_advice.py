@@ -158,5 +158,5 @@ def test_the_plugin_of_a_host_is_named_where_it_is_missing(name):
 
 def test_a_function_of_a_private_module_has_its_public_name():
     f = lambda x: float(jax.lax.scan(lambda c, y: (c * y, c), x, ONES)[0])
-    with pytest.raises(DifferentiationError, match=r"through jax\.lax\.scan; "):
+    with pytest.raises(DifferentiationError, match=r"jax\.lax\.scan has no rule"):
         grad(f)(2.0)
