@@ -25,7 +25,7 @@ from tests.zygote_lite.checks.oracles import (
     is_specialized,
     outcome,
 )
-from zygote_lite import grad, gradient, testing, value_and_grad
+from zygote_lite import grad, gradient, jvp, testing, value_and_grad
 
 X = np.array([3.0, 4.0])
 changing = types.ModuleType("changing")
@@ -407,6 +407,30 @@ def test_the_rule_of_an_operator_is_overridden_for_arrays_alone():
     finally:
         over.unregister()
     assert slopes() == before == [1.0, 1.0] * 4
+
+
+def test_code_of_older_rules_stays_out_after_code_of_newer_rules_was_entered():
+    def f(x):
+        return math.sinh(x) * 2.0
+
+    def other(x):
+        return math.cosh(x)
+
+    over = RuleSet("of a script")
+    over.scalar(math.sinh)(lambda x, out: 10.0)
+    for _ in range(3):
+        gradient(f, 0.0), jvp(f, (0.0,), (1.0,))
+    over.register(override=True)
+    try:
+        for _ in range(3):  # the code of `f` is as it was before, and that of `other` is new
+            gradient(other, 0.0)
+        assert gradient(f, 0.0) == (20.0,)
+        assert jvp(f, (0.0,), (1.0,)) == (0.0, 20.0)
+    finally:
+        over.unregister()
+    for _ in range(3):
+        gradient(other, 0.0)
+    assert (gradient(f, 0.0), jvp(f, (0.0,), (1.0,))) == ((2.0,), (0.0, 2.0))
 
 
 def rules_in_tens(f):

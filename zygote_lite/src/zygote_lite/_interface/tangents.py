@@ -43,19 +43,8 @@ from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
 from zygote_lite.modes import RECORDED, current, watching
 
-
-class _Prepared(dict[int, Callable[..., Any]]):
-    """What `jvp` enters first, by functions' identity: nothing for the others."""
-
-    def __missing__(self, number: int) -> Callable[..., Any]:
-        return _no_answer
-
-
-def _no_answer(f: Any, primals: Any, tangents: Any) -> None:
-    return None
-
-
-_prepared = _Prepared()
+# what `jvp` enters first, by functions' identity
+_prepared: dict[int, Callable[..., Any]] = {}
 # for each of these functions a reference, and what it was made of, by the arguments that move
 _made_of: dict[int, dict[Any, Any]] = {}
 
@@ -100,8 +89,9 @@ def jvp(
     returns the same pair.)
     """
     try:
-        if not (has_aux or keywords):
-            answer: tuple[Any, Any] | None = _prepared[id(f)](f, primals, tangents)
+        enter = None if has_aux or keywords else _prepared.get(id(f))
+        if enter is not None:
+            answer: tuple[Any, Any] | None = enter(f, primals, tangents)
             if answer is not None:
                 return answer
         return _value_and_tangent(f, primals, tangents, has_aux, keywords)

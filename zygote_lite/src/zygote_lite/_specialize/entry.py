@@ -7,6 +7,7 @@ import math
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -63,31 +64,35 @@ _DTYPES_BY_NAME = {dtype_name(d): (d,) for d in (*DTYPES, *map(np.dtype, "lq"))}
 
 
 class RulesInForce:
-    """The generation of the rules, as long as nothing can have changed it.
+    """The rules of one generation, as long as nothing can have changed them.
 
-    Each entry looks at it; to ask for it takes twice as long.
+    Each entry looks at `modules`; to ask for the generation takes several times as long.
     """
 
-    __slots__ = ("generation", "modules")
+    __slots__ = ("__weakref__", "modules", "since")
 
-    def __init__(self) -> None:
-        self.generation = self.modules = -1
+    def __init__(self, since: int) -> None:
+        self.since, self.modules = since, -1
 
-    def are_of(self, since: int) -> bool:
-        """Return whether the rules are those of a generation."""
+    def hold(self) -> bool:
+        """Return whether the rules in force are those of this generation, and note that."""
         self.modules = len(sys.modules)  # a section of a plugin may wait for one more
-        self.generation = now = generation()
-        if generation() != now:  # another thread has changed them, and was not noted
-            self.forget()
-        return now == since
-
-    def forget(self) -> None:
-        """Ask again."""
-        self.generation = -1
+        if generation() == self.since:
+            return True
+        self.modules = -1
+        return False
 
 
-rules = RulesInForce()
-when_changed(rules.forget)
+_in_force: weakref.WeakValueDictionary[int, RulesInForce] = weakref.WeakValueDictionary()
+
+
+def _ask_again() -> None:
+    """Have each entry ask for the generation: the rules have changed."""
+    for rules in [*_in_force.values()]:
+        rules.modules = -1
+
+
+when_changed(_ask_again)
 
 
 def entered(
@@ -124,7 +129,7 @@ def entered(
         again = WithStrongZeros(active, single, handlers)
     is_handled = bool(made.inputs.caught) and add is not None
     text = entry_text(
-        made, form, returned, single, since=since, compiled=compiled,
+        made, form, returned, single, compiled=compiled,
         moving=[i for i, flag in enumerate(active) if flag] if form in (FORWARD, PRODUCT) else [],
         is_made_again=again is not None,
         is_handled=is_handled and not (compiled or handlers or strong),
@@ -132,7 +137,8 @@ def entered(
     changes = made.changed or made.inputs.effects is not None
     space = {
         "again": again, "code": f.__code__, "state": state, "fast": fast,
-        "runs": runs, "rules": rules, "modules": sys.modules,
+        "runs": runs, "modules": sys.modules,
+        "rules": _in_force.setdefault(since, RulesInForce(since)),
         "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "cmath": cmath,
         "is_finite": is_finite, "are_finite": are_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
@@ -361,7 +367,9 @@ def of_tuples(enter: Enter, active: tuple[bool, ...]) -> Enter:
 def is_same(a: Enter, b: Enter) -> bool:
     """Return whether two entries have the same guards, on the same objects, and the same code."""
     one, other = a.__globals__, b.__globals__
-    if one["made_of"] != other["made_of"] or len(one["named"]) != len(other["named"]):
+    if one["made_of"] != other["made_of"] or one["rules"] is not other["rules"]:
+        return False
+    if len(one["named"]) != len(other["named"]):
         return False
     return all(x is y for x, y in zip(one["named"], other["named"], strict=True))
 

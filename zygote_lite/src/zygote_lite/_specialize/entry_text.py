@@ -13,8 +13,8 @@ _AND = "\n            and "
 
 
 def entry_text(
-    made: Specialized, form: str, active: tuple[bool, ...], single: bool, *, since: int,
-    compiled: bool, moving: list[int], is_made_again: bool, is_handled: bool,
+    made: Specialized, form: str, active: tuple[bool, ...], single: bool, *, compiled: bool,
+    moving: list[int], is_made_again: bool, is_handled: bool,
 ) -> str:  # fmt: skip
     """Return the text of the function `enter`, which tests the guards and runs the code, `fast`.
 
@@ -23,7 +23,6 @@ def entry_text(
         form: what it returns: see `cache.specializations_of`.
         active: of which of its arguments it returns gradients.
         single: whether the gradient is that of one argument, and not a tuple.
-        since: the generation of the rules that it was made from.
         compiled: whether Numba compiles it.
         moving: the arguments that have tangents, which come after all arguments.
         is_made_again: whether it is made again, with strong zeros, where a gradient is not finite.
@@ -31,8 +30,7 @@ def entry_text(
     """
     names = [f"x{i}" for i in range(len(made.arguments))]
     tests, given = _tests_at_entry(made, names, form)
-    known = f"rules.generation == {since} and len(modules) == rules.modules"
-    tests.append(f"({known} or rules.are_of({since}))")
+    tests.append("(len(modules) == rules.modules or rules.hold())")
     if compiled:
         tests += range_tests(made, given)
     tests += _tests_of_tangents(made, names, moving)

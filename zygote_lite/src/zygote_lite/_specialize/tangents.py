@@ -114,6 +114,7 @@ def _dual_code(
             builder, arguments, names, result = interpreted(
                 inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted,
                 uniform=uniform, over=over, handlers=handlers, held=held,
+                has_islands=over is None,
             )  # fmt: skip
             settle_attributes(builder)
             settle_changes(builder)

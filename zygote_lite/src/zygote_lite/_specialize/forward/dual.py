@@ -14,6 +14,7 @@ import numpy as np
 from zygote_lite._specialize.forward.held import ContainerRules, is_moving, touches_container
 from zygote_lite._specialize.forward.lists import tangents_of_list
 from zygote_lite._specialize.forward.rules import is_pullback_of_rule
+from zygote_lite._specialize.infer.islands import island
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
@@ -108,6 +109,13 @@ class Dual(ContainerRules):
                 pass  # the tangent comes in the place of what a reverse pass would need
             case Op(function=f) if f is places_equal:
                 pass  # which the reverse of `max` would need
+            case Op(function=f) if f is island and self.moves(node.arguments[1:]):
+                self.island(node)
+            case Op() if (both := self.of_island(node)) is not None:
+                if node.arguments[1].sample == 0:  # and not the pullback
+                    node.arguments = [both, node.arguments[1]]
+                    self.builder.out.append(node)
+                    self.op(node)
             case Op() if self.is_of_heap(node):
                 self.heap(node)
             case Op():

@@ -8,7 +8,7 @@ import numpy as np
 
 from rulescore import find_frule
 from zygote_lite._specialize.forward.lists import fact_of_tangent, zero_list
-from zygote_lite._specialize.forward.transposed import transposed_tangent
+from zygote_lite._specialize.forward.transposed import island_jvp, transposed_tangent
 from zygote_lite._specialize.infer.islands import island
 from zygote_lite._specialize.infer.models.lists.gathered import GatherRule, ItemsRule
 from zygote_lite._specialize.infer.models.writing import AddedRule
@@ -55,6 +55,7 @@ class OperationRules:
         tangents: of the values that move.
         still: values that a gradient may pass through, and that are known not to move.
         pushed: what the forward rules of calls with several results have given.
+        islands: what gives the values and tangents of islands, by what gives their pullbacks.
         beside: operations on containers of tangents, each beside that on the values.
         originals: of copies that are made for a reverse pass, what they are copies of.
     """
@@ -64,6 +65,7 @@ class OperationRules:
         self.tangents: dict[Value, Value] = {}
         self.still: set[Value] = set()
         self.pushed: dict[Op, Value | None] = {}
+        self.islands: dict[Value, Value] = {}
         self.beside: set[Any] = set()
 
     def of(self, x: Value) -> Value | None:
@@ -210,6 +212,11 @@ class OperationRules:
         source = self.builder.definitions.get(node.arguments[0])
         if isinstance(rule, KeptPart) and source is not None:
             source = self.builder.definitions.get(source.arguments[0])
+        if source is not None and source.function is island_jvp:
+            taken = [source.target, constant(1)]
+            own = self.builder.operation(operator.getitem, taken, certain=False).target
+            own.shaped = shape_root(node.target)  # the tape gives it the shape of the value
+            return self.like(own, node.target)
         if source is None or not (_is_rule(source.function) or source.function is island):
             raise NotSupported.FORWARD("it calls a function that cannot be transformed")
         if source not in self.pushed:
@@ -226,6 +233,17 @@ class OperationRules:
         return (
             None if d is None or (d.is_constant and d.sample is None) else self.like(d, node.target)
         )
+
+    def island(self, node: Op) -> None:
+        """Write the call of an island whose operands move: it gives its value and the tangent."""
+        f, *xs = node.arguments
+        given = [f, structure(tuple, xs), structure(tuple, [*map(self.some, xs)])]
+        self.islands[node.target] = self.builder.operation(island_jvp, given, certain=True).target
+
+    def of_island(self, node: Op) -> Value | None:
+        """Return what gives the value of an island and the tangent, where a node reads its own."""
+        reads = node.function is operator.getitem
+        return self.islands.get(node.arguments[0]) if reads else None
 
     def by_forward_rule(self, node: Op) -> Value | None:
         """Write the tangent by a rule that is declared by hand: inlined, or called."""

@@ -1,4 +1,7 @@
-"""Calls without a forward rule, in dual code: the tape gives the transpose of their pullback."""
+"""Calls without a forward rule, in dual code: the tape gives the transpose of their pullback.
+
+The tape runs a call with a rule once more; an island, whose value it gives too, runs once.
+"""
 
 from typing import Any
 
@@ -15,6 +18,20 @@ def transposed_tangent(f: Any, xs: Any, dxs: Any, **options: Any) -> Any:
         xs, dxs: its arguments, and their tangents; `None` is a zero.
         options: keyword arguments, which have none.
     """
+    return _pushed_by_tape(f, xs, dxs, options)[1]
+
+
+def island_jvp(f: Any, xs: Any, dxs: Any) -> tuple[Any, Any]:
+    """Return the value of a call that the tape answers, and its tangent.
+
+    Arguments:
+        f: the function, which cannot be transformed.
+        xs, dxs: its arguments, and their tangents; `None` is a zero.
+    """
+    return _pushed_by_tape(f, xs, dxs, {})
+
+
+def _pushed_by_tape(f: Any, xs: Any, dxs: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     flags = (None, *(None if d is None else True for d in dxs), *(None for _ in options))
-    _, push = pushed_forward(f, flags, tuple(map(sealed, xs)), options)
-    return push(*map(real_where_due, dxs, xs), *(None for _ in options))
+    y, push = pushed_forward(f, flags, tuple(map(sealed, xs)), options)
+    return y, push(*map(real_where_due, dxs, xs), *(None for _ in options))
