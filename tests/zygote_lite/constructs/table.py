@@ -114,7 +114,10 @@ def without_source():
     return (
         f"{len(working) - len(refused)} of {len(working)} cases that work do so without source "
         "text, too (`exec`, `eval`, the prompt); the others are a clear error there: "
-        f"{'; '.join(dict.fromkeys(refused))}."
+        f"{'; '.join(dict.fromkeys(refused))}. Not followed there are also `async` functions, "
+        "functions and classes with type parameters (`def f[T]`), classes whose bases are given by "
+        "`*`, and a `break` in a branch of a `finally` that a `return` comes to. The error names "
+        "the instruction, or what it belongs to, and the line."
     )
 
 

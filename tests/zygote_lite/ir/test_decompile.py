@@ -18,6 +18,7 @@ from zygote_lite import DifferentiationError, gradient
 from zygote_lite import testing as zygote_testing
 from zygote_lite._ir import compile as _compile
 from zygote_lite._ir import source as _source
+from zygote_lite._ir.decompile import expressions, values
 from zygote_lite._ir.decompile.equal import first_difference
 from zygote_lite._ir.decompile.functions import definition
 from zygote_lite._ir.decompile.instructions import NotFollowedError
@@ -187,6 +188,66 @@ FOLLOWED = {
             if k == 2: continue
             h(k)
     return x""",
+    "`return` in `while True`, before `finally`": """
+    while True:
+        try:
+            x = g(x)
+            if x > 1: return x
+        finally: h(x)""",
+    "`raise` in `while True`, before `finally`": """
+    try:
+        while True:
+            try:
+                x = g(x)
+                if x > 1: raise E(x)
+            finally: h(x)
+    except E as e: return e""",
+    "all ways out of `while True`, before two `finally`": """
+    while True:
+        try:
+            try:
+                x = g(x)
+                if x > 1: break
+                if x > 2: return x
+                if x > 3: raise E
+            finally: x = h(x)
+        finally: x = g(x)
+    return x""",
+    "`return` in `finally`": """
+    try: return g(x)
+    finally: return h(x)""",
+    "`return` of a constant in `finally`": """
+    try: return g(x)
+    finally: return 1""",
+    "`return` in a branch of `finally`": """
+    try:
+        if g(x): return x
+        x = h(x)
+    finally:
+        if x: return 2 * x
+    return x""",
+    "`break` in `finally`": """
+    for k in x:
+        try: return g(k)
+        finally: break
+    return x""",
+    "`continue` in `finally`, and a `return`": """
+    for k in x:
+        try:
+            if h(k): return g(k)
+        finally:
+            if k: continue
+    return x""",
+    "a loop and a `try` in `finally`": """
+    try: return g(x)
+    finally:
+        for y in x:
+            if y: break
+        else: g(3)
+        try: h(x)
+        except E: g(1)""",
+    "displays of nothing but `*`": """
+    return {*()}, [*()], {*(), *x}, [*(1, 2)], {1, 2, 3, *x}""",
     "`return` in a loop in `with`": """
     with x as y:
         for k in y:
@@ -291,11 +352,28 @@ def test_comprehensions_in_choices_and_in_others_are_followed(name):
         ("async def f(x): await x", "`async`"),
         ("def f(x):\n    async def g(): await x\n    return x", "`async`"),
         ("def f(x):\n try: g()\n except* E: pass", r"^`except\*` in line 3$"),
+        ("def f(x):\n class Z(*x): pass", r"^the use of Z in line 2$"),
     ],
 )
 def test_what_is_not_followed_is_named(text, message):
     with pytest.raises(NotFollowedError, match=message):
         definition(function(text).__code__)
+
+
+def test_an_instruction_that_is_not_known_is_named(monkeypatch):
+    """`BINARY_OP` stands in for one that a later Python has."""
+    f = function("def f(x):\n    y = x + x\n    return x * y")
+    monkeypatch.delattr(expressions.StackExpressions, "op_binary_op")
+    with pytest.raises(NotFollowedError, match=r"^the instruction BINARY_OP in line 2$"):
+        definition(f.__code__)
+    with pytest.raises(NoSourceError, match=r"<string>:1.*the instruction BINARY_OP in line 2"):
+        gradient(f, 1.5)
+
+
+def test_control_flow_that_is_read_again_and_again_is_refused(monkeypatch):
+    monkeypatch.setattr(values, "_MOST_INSTRUCTIONS", 20)
+    with pytest.raises(NotFollowedError, match=r"^control flow that has no end in line \d+$"):
+        definition(function("def f(x):" + FOLLOWED["all parts of `try` in a loop"]).__code__)
 
 
 PATTERNS = [

@@ -27,13 +27,13 @@ def first_difference(a: CodeType, b: CodeType) -> str | None:
         i, j = rest.pop()
         x, y = ops[i], others[j]
         if x.name != y.name or len(x.following) != len(y.following):
-            return str(x)
+            return f"{x.name} in {x}"
         if isinstance(x.value, CodeType) and isinstance(y.value, CodeType):
             inner = first_difference(x.value, y.value)
             if inner is not None:
                 return inner
         elif constant_key(x.value) != constant_key(y.value) and not _is_aside(ops, i):
-            return str(x)
+            return f"{x.name} in {x}"
         pairs = list(zip(x.following, y.following, strict=True))
         if x.handler is not None and y.handler is not None:
             pairs.append((x.handler.index, y.handler.index))
@@ -42,7 +42,7 @@ def first_difference(a: CodeType, b: CodeType) -> str | None:
         else:
             same = x.handler is y.handler
         if not same:
-            return f"the handler of {x}"
+            return f"the handler of {x.name} in {x}"
         rest += [pair for pair in pairs if pair not in seen]
         seen.update(pairs)
     return None

@@ -46,8 +46,8 @@ class StackExpressions:
         self.choices = choices
         self.count = 0
 
-    def refuse(self, op: Instruction, what: str = "a statement") -> NoReturn:
-        raise NotFollowedError(f"{what} in {op}")
+    def refuse(self, op: Instruction, what: str | None = None) -> NoReturn:
+        raise NotFollowedError(f"{what or f'the instruction {op.name}'} in {op}")
 
     def place(self, node: Any, op: Instruction) -> Any:
         """Return a syntax tree that stands where an instruction does."""
@@ -80,7 +80,9 @@ class StackExpressions:
             return lambda_
         if isinstance(value, ast.expr) and not hasattr(value, "in_place"):
             return value
-        self.refuse(op, "an expression of another form")
+        if isinstance(value, MadeFunction):
+            self.refuse(op, f"the use of {value.code.co_name}")
+        self.refuse(op, f"an expression of another form, for {op.name},")
 
     def pop(self, s: Progress, op: Instruction) -> ast.expr:
         return self.plain(s.stack.pop(), op)
@@ -97,6 +99,7 @@ class StackExpressions:
 
     def step(self, op: Instruction, s: Progress) -> None:
         """Do what an instruction does that has one successor."""
+        self.choices.read(op)
         method = getattr(self, f"op_{op.name.lower()}", None)
         if method is None:
             self.refuse(op)
@@ -244,7 +247,7 @@ class StackExpressions:
         display = s.stack[-op.value]
         if not isinstance(display, ast.List | ast.Set):
             self.refuse(op)
-        if _is_constant(value) and not display.elts:
+        if _is_folded(value) and not display.elts:
             display.elts += value.elts  # type: ignore[attr-defined]
         else:
             display.elts.append(self.place(ast.Starred(value, ast.Load()), op))
@@ -306,10 +309,12 @@ class StackExpressions:
         self.push(s, ast.JoinedStr(values), op)
 
 
-def _is_constant(value: ast.expr) -> bool:
-    """Return whether an expression is a display of constants that the compiler folded."""
-    return isinstance(value, ast.Tuple | ast.Set) and all(
-        isinstance(x, ast.Constant | ast.UnaryOp | ast.Tuple) for x in value.elts
+def _is_folded(value: ast.expr) -> bool:
+    """Return whether an expression is a display of constants, so many that the compiler folds."""
+    return (
+        isinstance(value, ast.Tuple | ast.Set)
+        and len(value.elts) > 2
+        and all(isinstance(x, ast.Constant | ast.UnaryOp | ast.Tuple) for x in value.elts)
     )
 
 

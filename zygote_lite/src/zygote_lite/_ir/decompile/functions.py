@@ -62,14 +62,15 @@ _MOST_READ = 50_000  # bytes of code, in all attempts together
 def _proved(code: CodeType, choices: Choices) -> ast.FunctionDef | ast.Lambda:
     """Return a definition by some choices, which compiles to code that does the same."""
     try:
-        graph = Graph(code)
-        node: ast.FunctionDef | ast.Lambda = Decompiler(graph, choices).function(
-            MadeFunction(code), graph.ops[0]
+        decompiler = Decompiler.of(code, choices)
+        node: ast.FunctionDef | ast.Lambda = decompiler.function(
+            MadeFunction(code), decompiler.graph.ops[0]
         )
         found = _compiled_again(node, code, choices.modules)
         wrong = "its form" if found is None else first_difference(code, found)
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise NotFollowedError("its statements are not recognized") from error
+        place = "" if choices.last is None else f" ({choices.last.name} in {choices.last})"
+        raise NotFollowedError(f"its statements are not recognized{place}") from error
     if wrong is not None:
         raise NotFollowedError(f"its statements are not recognized ({wrong})")
     return node
@@ -99,6 +100,11 @@ def _compiled_again(node: Any, code: CodeType, imported: set[str]) -> CodeType |
 class Decompiler(MatchStatements):
     """The decompiling of one code object."""
 
+    @classmethod
+    def of(cls, code: CodeType, choices: Choices) -> "Decompiler":
+        one_end = choices.of((code, "one end"), 0, [1])
+        return cls(Graph(code, one_end=bool(one_end)), choices)
+
     def body(self) -> list[ast.stmt]:
         s = Progress(self.graph.entry, [])
         self.run(s, {})
@@ -109,7 +115,7 @@ class Decompiler(MatchStatements):
 
     def function(self, made: MadeFunction, op: Instruction) -> Any:
         code = made.code
-        inner = Decompiler(Graph(code), self.choices)
+        inner = Decompiler.of(code, self.choices)
         body = inner.body()
         if made.bases is not None:
             return self.class_(made, body, op)
@@ -139,7 +145,7 @@ class Decompiler(MatchStatements):
 
     def class_(self, made: MadeFunction, body: list[ast.stmt], op: Instruction) -> ast.ClassDef:
         statements = [
-            *_declarations(Decompiler(Graph(made.code), self.choices)),
+            *_declarations(Decompiler.of(made.code, self.choices)),
             *map(_as_of_class, body),
         ]
         kept = [s for s in statements if s is not None]
@@ -164,7 +170,7 @@ class Decompiler(MatchStatements):
     # -- comprehensions ------------------------------------------------------------------------
 
     def comprehension(self, made: MadeFunction, walked: Walked, op: Instruction) -> ast.expr:
-        body = Decompiler(Graph(made.code), self.choices).body()
+        body = Decompiler.of(made.code, self.choices).body()
         if made.code.co_name == "<genexpr>":
             element, generators = _folded(body[0], op)
             found: Any = ast.GeneratorExp(element, generators)

@@ -20,6 +20,11 @@ _HAS_PAIRS = sys.version_info >= (3, 13)
 class Graph:
     """The instructions of a code object, and how they follow each other.
 
+    Arguments:
+        code: the code object.
+        one_end: whether it is one `return` of a constant, or after a `finally`, that has copies at
+            several places of the text.
+
     Attributes:
         code: the code object.
         ops: its instructions, of which each stands for all that do the same.
@@ -27,11 +32,11 @@ class Graph:
         entry: the first instruction.
     """
 
-    def __init__(self, code: CodeType) -> None:
+    def __init__(self, code: CodeType, *, one_end: bool = False) -> None:
         self.code = code
         self.ops = instructions_of(code)
         self.depths = _depths(self.ops)
-        one = _representatives(self.ops, self.depths)
+        one = _representatives(self.ops, self.depths, one_end)
         for op in self.ops:
             op.following = [one[i] for i in op.following]
             if op.handler is not None:
@@ -139,12 +144,13 @@ def _depths(ops: list[Instruction]) -> dict[int, int]:
     return depths
 
 
-def _representatives(ops: list[Instruction], depths: dict[int, int]) -> list[int]:
+def _representatives(ops: list[Instruction], depths: dict[int, int], one_end: bool) -> list[int]:
     """Return for each instruction the first one from which the same is done."""
     keys: list[Any] = []
     for i, op in enumerate(ops):
         ends = op.name == "RETURN_VALUE" and i and _loads_none(ops[i - 1])
-        place: Any = None if ends or _loads_none(op) else op.position
+        ends = ends or _loads_none(op) or (one_end and _ends_at_any_place(ops, i))
+        place: Any = None if ends else op.position
         if _HAS_PAIRS and op.name in ("LOAD_FAST", "STORE_FAST"):  # of which one knows its place
             restores = op.name == "STORE_FAST" and i and ops[i - 1].name == "SWAP"
             # What a comprehension restores is told apart by the comprehension.
@@ -171,6 +177,13 @@ def _representatives(ops: list[Instruction], depths: dict[int, int]) -> list[int
 def _loads_none(op: Instruction) -> bool:
     """Return whether an instruction may begin a `return` that the compiler adds."""
     return op.name == "LOAD_CONST" and op.value is None
+
+
+def _ends_at_any_place(ops: list[Instruction], i: int) -> bool:
+    """Return whether an instruction returns a constant, or what was known before a `finally`."""
+    if ops[i].name == "RETURN_VALUE":
+        return i > 0 and ops[i - 1].name.startswith(("LOAD_CONST", "POP_", "STORE_", "DELETE_"))
+    return ops[i].name == "LOAD_CONST" and ops[i + 1].name == "RETURN_VALUE"
 
 
 def _numbered(keys: list[Any]) -> list[int]:

@@ -3,6 +3,7 @@
 import ast
 from typing import Any
 
+from zygote_lite._ir.decompile.expressions import is_marked
 from zygote_lite._ir.decompile.graph import Graph
 from zygote_lite._ir.decompile.instructions import Instruction
 from zygote_lite._ir.decompile.statements import BREAK, CONTINUE, Statements, Stops, inner_stops
@@ -12,6 +13,7 @@ from zygote_lite._ir.decompile.values import (
     Manager,
     Mark,
     Progress,
+    Returned,
     TargetSlot,
     Walked,
 )
@@ -63,8 +65,12 @@ class ProtectedStatements(Statements):
                 self.refuse(op, "`except*`")
             if op.name == "WITH_EXCEPT_START":
                 return WITH
-            if op.name == "CHECK_EXC_MATCH" or (op.name == "POP_TOP" and at == first):
+            if op.name == "CHECK_EXC_MATCH":
                 return EXCEPT
+            if op.name == "POP_TOP" and at == first:  # a `finally` that returns begins so, too
+                return (
+                    FINALLY if self.choices.of((self.graph.code, at, FINALLY), 0, [1]) else EXCEPT
+                )
             if op.name.startswith(_NO_EXPRESSIONS) or not op.following or at in self.graph.loops:
                 return FINALLY
             at = op.following[0]
@@ -83,11 +89,15 @@ class ProtectedStatements(Statements):
         wanted = self.finals[handler]
         assert s.at is not None
         op = self.graph.ops[s.at]
+        stack = [x if is_marked(x) else Returned(x) for x in s.stack]
         for ends in (stops, inner_stops(stops)):  # there it may say `continue` at its end
-            copy = Progress(s.at, [*s.stack], base=len(s.stack), handlers=s.handlers)
+            copy = Progress(s.at, [*stack], base=len(stack), handlers=s.handlers)
             self.run(copy, ends, most=len(wanted))
             if [ast.dump(x) for x in copy.out] == [ast.dump(x) for x in wanted]:
-                s.at, s.stack = copy.at, copy.stack
+                if copy.at is None and isinstance(stack[-1] if stack else None, Returned):
+                    self.say(s, ast.Return(self.pop(s, op)), op)
+                s.at = copy.at
+                s.stack = [x.value if isinstance(x, Returned) else x for x in copy.stack]
                 return
         self.refuse(op, "a `finally`")
 

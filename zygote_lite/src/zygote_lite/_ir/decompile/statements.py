@@ -10,6 +10,7 @@ from zygote_lite._ir.decompile.instructions import Instruction, NotFollowedError
 from zygote_lite._ir.decompile.stores import Stores
 from zygote_lite._ir.decompile.values import (
     Progress,
+    Returned,
     TargetSlot,
     Walked,
 )
@@ -36,6 +37,7 @@ class Statements(Stores):
         """
         while s.at is not None and len(s.out) < most:
             at, op = s.at, self.graph.ops[s.at]
+            self.choices.read(op)
             starts = s.head == at
             if at in stops and not starts:
                 if stops[at] == ELSEWHERE:
@@ -144,6 +146,9 @@ class Statements(Stores):
             goes_on = found.edges[True].at > found.edges[False].at
         else:
             goes_on = reached[True]
+        if s.stack and isinstance(s.stack[-1], Returned):  # one way goes on to return that
+            place = (self.graph.code, found.op.offset, "goes on")
+            goes_on = bool(self.choices.of(place, goes_on, [not goes_on]))
         leaving = self.block(s, found.edges[not goes_on].at, s.stack, inner)
         if goes_on:
             self.say_if(s, found, [], leaving.out)
@@ -199,8 +204,8 @@ class Statements(Stores):
             end = None if found is None else found[1]
         goal = self.choices.of(
             (self.graph.code, head),
-            self.end_of_loop(head, end, base, stops),
-            self.ends_of_loop(head, base, stops),
+            self.end_of_loop(s, end, base, stops),
+            [*self.ends_of_loop(s, base, stops), None],
         )
         inner = outer | {head: ITERATION} | ({} if goal is None else {goal: BREAK})
         if op.name == "FOR_ITER":
@@ -252,11 +257,23 @@ class Statements(Stores):
             return negated(found.test), yes.at, no.at
         return None
 
-    def end_of_loop(self, head: int, end: int | None, base: int, stops: Stops) -> int | None:
+    def exits_of_loop(self, s: Progress) -> set[int]:
+        """Return the instructions outside a loop that it leads to, by exceptions too.
+
+        What a `try` statement in the loop protects, such as a `return`, is no place to go on at.
+        """
+        assert s.at is not None
+        inside = self.graph.loops.get(s.at, {s.at})
+        mine = {h for at in inside for h in self.chain(at)} - {*s.handlers}
+        exits = {n for at in inside for n in self.graph.successors(at)} - inside
+        return {x for x in exits if mine.isdisjoint(self.chain(x))}
+
+    def end_of_loop(self, s: Progress, end: int | None, base: int, stops: Stops) -> int | None:
         """Return where `break` goes to, which is where a loop goes on that has no `else`."""
-        inside = self.graph.loops.get(head, {head})
+        assert s.at is not None
+        head = s.at
         around = self.graph.handlers_around(head)  # where no `break` leads to
-        exits = {n for at in inside for n in self.graph.successors(at)} - inside - around
+        exits = self.exits_of_loop(s) - around
         limits = around | {*stops}
         first = None if end is None else self.graph.reach(end, limits)
         exits = {x for x in exits if self.graph.ops[x].name != "END_FOR" and x != end}
@@ -273,11 +290,12 @@ class Statements(Stores):
         ends = [x for x in exits if self.graph.depths[x] == base and x not in barriers]
         return max(ends, default=None)
 
-    def ends_of_loop(self, head: int, base: int, stops: Stops) -> set[int]:
+    def ends_of_loop(self, s: Progress, base: int, stops: Stops) -> set[int]:
         """Return all instructions after a loop that `break` could go to."""
-        inside = self.graph.loops.get(head, {head})
-        exits = {n for at in inside for n in self.graph.successors(at)} - inside
-        found = {x for at in exits for x in self.graph.reach(at, stops)} - inside
+        assert s.at is not None
+        exits = self.exits_of_loop(s)
+        found = {x for at in exits for x in self.graph.reach(at, stops)}
+        found -= self.graph.loops.get(s.at, {s.at})
         return {x for x in found if self.graph.depths[x] == base}
 
 

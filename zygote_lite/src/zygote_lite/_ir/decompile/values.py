@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from zygote_lite._ir.decompile.instructions import Instruction, NotFollowedError
+
+_MOST_INSTRUCTIONS = 100_000  # instructions, in one attempt
+
 
 @dataclass
 class Choices:
@@ -15,16 +19,28 @@ class Choices:
         modules: names that the module imports: methods of them are called like functions.
         made: by what was to be guessed, the places among which was chosen, the likeliest first.
         wanted: by what is to be guessed, another choice than the first.
+        steps: how many instructions were read; those of copies are read several times.
+        last: the one that was read last.
     """
 
     modules: set[str] = field(default_factory=set)
     made: dict[Any, list[int | None]] = field(default_factory=dict)
     wanted: dict[Any, int | None] = field(default_factory=dict)
+    steps: int = 0
+    last: Instruction | None = None
 
-    def of(self, key: Any, first: int | None, others: Iterable[int]) -> int | None:
+    def of(self, key: Any, first: int | None, others: Iterable[int | None]) -> int | None:
         """Return the place that is chosen for something, of those that there are."""
-        self.made[key] = [first, *sorted({*others} - {first})]
+        rest = sorted({*others} - {first}, key=lambda place: (place is None, place))
+        self.made[key] = [first, *rest]
         return self.wanted.get(key, first)
+
+    def read(self, op: Instruction) -> None:
+        """Note that an instruction is read. What is read again and again is not understood."""
+        self.last = op
+        self.steps += 1
+        if self.steps > _MOST_INSTRUCTIONS:
+            raise NotFollowedError(f"control flow that has no end in {op}")
 
 
 class Mark:
@@ -60,6 +76,13 @@ class Manager(Mark):
 
 class Left(Mark):
     """What that returned."""
+
+
+@dataclass
+class Returned(Mark):
+    """The value of a `return` while a `finally` runs, which may drop it."""
+
+    value: Any
 
 
 @dataclass
