@@ -270,3 +270,53 @@ def test_what_is_not_asked_for_inside_is_not_computed():
         return np.sum(y * y) if unasked is None else 0.0
 
     np.testing.assert_allclose(grad(f)(np.ones((3, 2))), 2 * A.T @ A @ np.ones((3, 2)))
+
+
+def by_mapping(x, order, options):
+    return scipy.linalg.norm(x, order, **options)
+
+
+def by_items(x, order, options):
+    given = (x, order)
+    return scipy.linalg.norm(*given, **options)
+
+
+def by_parameters(x, order, options):
+    def norm(*given, **options):
+        return scipy.linalg.norm(*given, **options)
+
+    return norm(x, order, **options)
+
+
+@pytest.mark.parametrize("call", [by_mapping, by_items, by_parameters])
+def test_a_constant_beside_what_is_differentiated_is_an_option(call):
+    def slope(x):
+        return grad(lambda v: call(v, 3.0, {"check_finite": False}))(x) @ np.arange(3.0)
+
+    def expected(x):
+        return np.sign(x) * x**2 / np.sum(np.abs(x) ** 3) ** (2 / 3) @ np.arange(3.0)
+
+    differences = [(expected(X + h) - expected(X - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(grad(slope)(X), differences, rtol=1e-7)
+    np.testing.assert_allclose(jacfwd(slope)(X), differences, rtol=1e-7)
+
+
+def test_what_a_tuple_holds_may_be_written_before_it_is_given_to_a_call():
+    def product(a, b, c):
+        return np.sum(a * b) * c
+
+    def slope(x):
+        def inner(v):
+            held = np.ones(3)
+            given = (v, held)
+            held[1:] = v[:2] * x[0]
+            return product(*given, *(x[1],))
+
+        return np.sum(grad(inner)(x) ** 2)
+
+    def expected(x):  # of (x0 + s x1 x0 + s x2 x1) t, where s is x0 and t is x1
+        s, t = x[0], x[1]
+        return np.sum((np.array([1 + s * x[1], s * (x[0] + x[2]), s * x[1]]) * t) ** 2)
+
+    differences = [(expected(X + h) - expected(X - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(grad(slope)(X), differences, rtol=1e-7)

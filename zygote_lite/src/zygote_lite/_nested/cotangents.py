@@ -42,6 +42,16 @@ class Pair:
         self.outer = outer
 
 
+class TuplePair(Pair):
+    """The numbers of a tuple that recorded code made, with those of what it holds."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, whole: Pair, parts: tuple[Pair | None, ...]) -> None:
+        super().__init__(whole.inner, whole.outer)
+        self.parts = parts
+
+
 def pair(inner: Any, outer: Any) -> Pair | None:
     """Return both numbers of a value, or `None` where it has neither."""
     return None if inner is None and outer is None else Pair(inner, outer)

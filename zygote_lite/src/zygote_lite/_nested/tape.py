@@ -25,8 +25,9 @@ from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
 from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import Store
+from zygote_lite._ir.intrinsics import build_tuple, join_tuple
 from zygote_lite._ir.places import where
-from zygote_lite._nested.cotangents import Box, inner_of, outer_of, pair
+from zygote_lite._nested.cotangents import Box, Pair, TuplePair, inner_of, outer_of, pair
 from zygote_lite._nested.pullbacks import back_of_general, back_of_linear, back_of_scalar
 from zygote_lite._numpy.writes import (
     add_at,
@@ -147,7 +148,18 @@ class NestedTape(Tape):
 
     def node_of_entries(self, nodes: tuple[Any, ...]) -> Any:
         """Return the numbers of a tuple, which is one value on both tapes."""
-        return self.record(None, of_entries(len(nodes)), (None, *nodes))[1]
+        return self.with_parts(self.record(None, of_entries(len(nodes)), (None, *nodes))[1], nodes)
+
+    def parts_of(self, node: Any) -> tuple[Any, ...] | None:
+        """Return the numbers of what a tuple holds, where recorded code made it."""
+        if isinstance(node, TuplePair):
+            return node.parts
+        outer = self.outer.parts_of(node.outer) if isinstance(node, Pair) else None
+        return None if outer is None else tuple([pair(None, part) for part in outer])
+
+    def with_parts(self, node: Any, parts: tuple[Any, ...]) -> Any:
+        """Return the numbers of a tuple that was just made, with those of what it holds."""
+        return node if node is None or state.has_texts else TuplePair(node, parts)
 
     def text_node(self) -> Any:
         """Return the numbers of a text that comes out of a container."""
@@ -169,7 +181,29 @@ class NestedTape(Tape):
             rule = find_rule(member, xs[0]) if isinstance(member, _COMPUTED) else None
             if rule is not None and rule.kind in ("general", "linear"):  # `x.T`, say
                 return self.by_rule((None, nodes[1]), member, xs[:1], {})
-        return self.resolve(nodes, f, xs, kws)  # nothing at once: values have nodes on two tapes
+        if f is join_tuple and not (self.written or self.outer.written):
+            parts = self.joined_parts(nodes, xs)
+        else:
+            parts = self.numbered(nodes, xs)[1:] if f is build_tuple else None
+        y, node = self.resolve(nodes, f, xs, kws)  # nothing at once: there are two tapes
+        return y, node if parts is None else self.with_parts(node, parts)
+
+    def joined_parts(self, nodes: tuple[Any, ...], xs: tuple[Any, ...]) -> Any:
+        """Return the numbers of what tuples hold that are joined; `None` where they are not known.
+
+        Arguments:
+            nodes: the numbers of the function that joins them, and of the tuples.
+            xs: the tuples, or other iterables.
+        """
+        if any(type(x) is not tuple for x in xs):
+            return None
+        joined: list[Any] = []
+        for x, node in zip(xs, nodes[1:], strict=True):
+            parts = (None,) * len(x) if node is None else self.parts_of(node)
+            if parts is None:
+                return None
+            joined.extend(parts)
+        return tuple(joined)
 
     def write(self, nodes: tuple[Any, ...], f: Any, x: Any, index: Any, value: Any) -> None:
         """Write into an array on the outer tape; going back, the write is undone there too."""

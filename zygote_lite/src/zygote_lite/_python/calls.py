@@ -18,7 +18,7 @@ from zygote_lite._activity.classes import bind_method, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, note_outside
 from zygote_lite._activity.walk import reaches_active, reaches_active_at_all
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
-from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, TupleNode
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import (
     WITHOUT_FIELDS,
     LookedUp,
@@ -104,8 +104,9 @@ def _has_own_rule(x: Any, f: Any) -> bool:
 
 @handlers.desugared(apply)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, *keywords: Any) -> Traced:
-    if type(nodes[2]) is TupleNode and type(xs) is tuple:
-        arguments, parts = xs, [*nodes[2]]
+    known = tape.parts_of(nodes[2]) if type(xs) is tuple else None
+    if known is not None:
+        arguments, parts = xs, [*known]
     else:
         arguments, at = tape.call((None, nodes[2]), tuple, xs)
         parts = [None if kind_of(x) == OBJECT and not reaches_active(x) else

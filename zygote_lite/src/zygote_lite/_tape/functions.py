@@ -93,6 +93,10 @@ class RecordedFunctions(Entries):
             return self.record(None, of_entries(len(nodes)), (None, *nodes))[1]
         return TupleNode(nodes)
 
+    def parts_of(self, node: NodeId) -> tuple[NodeId, ...] | None:
+        """Return the nodes of what a tuple holds, where recorded code made it."""
+        return node if type(node) is TupleNode else None
+
     def keywords(self, made: dict[str, Any], entries: Any) -> None:
         """Note where the cotangents of the entries of a function's `**kwargs` go."""
         if not state.outside and reaches_active(*made.values()):
