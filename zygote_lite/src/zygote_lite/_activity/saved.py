@@ -45,17 +45,24 @@ def restore(x: Any, index: Any, old: Any) -> None:
     # What this write left is there, for later writes are undone by now: so the forward pass need
     # not save it.
     now = np.copy(x[index])
-    _write_back(x, index, old)
-    current_store().redo.append(lambda: _write_back(x, index, now))
+    write_again(x, index, old)
+    current_store().redo.append(lambda: write_again(x, index, now))
 
 
-def _write_back(x: Any, index: Any, value: Any) -> None:
-    writeable = x.flags.writeable
-    if not writeable:
-        x.flags.writeable = True
-    x[index] = value
-    if not writeable:
-        x.flags.writeable = False
+def write_again(x: Any, index: Any, value: Any) -> None:
+    """Write into an array that the function wrote to, and may have made read-only since."""
+    locked, part = [], x
+    while isinstance(part, np.ndarray):
+        if not part.flags.writeable:
+            locked.append(part)
+        part = part.base
+    for memory in reversed(locked):  # a view, after what it is a view of
+        memory.flags.writeable = True
+    try:
+        x[index] = value
+    finally:
+        for memory in locked:
+            memory.flags.writeable = False
 
 
 _DEPTH = 3  # of lists in lists that rules are given: indices, axes, widths of a border

@@ -1,5 +1,6 @@
 """Zeros: the cotangent of what no gradient has reached, of the kind of its primal."""
 
+from collections.abc import Iterable
 from numbers import Number
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -8,8 +9,10 @@ import numpy as np
 
 from rulescore import Tangent, zero
 from zygote_lite._cotangents.kinds import (
+    DICT,
     FUNCTION,
     INERT,
+    LIST,
     OBJECT,
     SET,
     TUPLE,
@@ -22,6 +25,7 @@ from zygote_lite._cotangents.kinds import (
     shown_by_proxy,
 )
 
+_WITH_ENTRIES = (TUPLE, LIST, DICT, OBJECT)
 WITHOUT_NONE = {float, np.ndarray, np.float64, complex, np.float32}
 """Types of cotangents that hold no `None`."""
 
@@ -46,6 +50,34 @@ def has_no_none(d: Any) -> bool:
 def zeros_to_read(x: Any) -> Any:
     """Return zeros of the form of `x` that nobody changes: one object for a part met many times."""
     return filled(None, x, set(), {}, True)
+
+
+def forms_of(xs: Iterable[Any]) -> tuple[Any, ...]:
+    """Return arguments, with what `filled` needs of containers: the entries that they have now.
+
+    A function that is called with them may remove entries, add others, or put text in their places.
+    """
+    return tuple([_form_now(x, set(), {}) for x in xs])
+
+
+def _form_now(x: Any, seen: set[int], known: ZerosByTuple) -> Any:
+    kind = kind_of(x)
+    if kind not in _WITH_ENTRIES or isinstance(x, Number | np.ndarray):
+        return x
+    if kind != TUPLE:
+        address = address_of(x)
+        if address in seen:  # its gradient is at the first place
+            return None
+        seen.add(address)
+    elif id(x) in known:
+        return known[id(x)][1]
+    before = len(seen)
+    found = {str(key) if kind == OBJECT else key: _form_now(part, seen, known)
+             for key, part in entries_of(x)}  # fmt: skip
+    form = cotangent_like(x, found)
+    if kind == TUPLE and len(seen) == before:
+        known[id(x)] = x, form
+    return form
 
 
 def filled(

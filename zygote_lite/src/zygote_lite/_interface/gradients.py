@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any, overload
 
-from zygote_lite._cotangents.zeros import WITHOUT_NONE, has_no_none
+from zygote_lite._cotangents.zeros import WITHOUT_NONE, forms_of, has_no_none
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
 from zygote_lite._interface.library_functions import that_calls
@@ -210,9 +210,10 @@ def _gradient(
     @inside(functools.partial(inside_gradient, f, argnums, both))
     @transformed_first(calls, f, _both_whole if both else _second_whole)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
+        forms = forms_of((*xs, *kws.values()))
         y, found = _recorded_gradient(f, argnums, xs, kws)
         numbers = argument_numbers(f, argnums, len(xs), kws)
-        found = with_zeros(f, (*xs, *kws.values()), numbers, is_single(argnums), found)
+        found = with_zeros(f, forms, numbers, is_single(argnums), found)
         return (y, found) if both else found
 
     verb = Verb.VALUE_AND_GRAD if both else Verb.GRAD

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.zeros import filled, has_no_none
+from zygote_lite._cotangents.zeros import filled, forms_of, has_no_none
 from zygote_lite._interface.calls import PlainCalls, transformed_first
 from zygote_lite._interface.gradients import grad
 from zygote_lite._ir.frames import entry
@@ -72,13 +72,14 @@ def jacobian(
     @transformed_first(calls, f, functools.partial(_transformed_jacobian, has_aux=has_aux))
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
+        operands = (*xs, *kws.values())
+        forms = forms_of(operands)
         y, back = recorded(active.flags, f, xs, kws)
         by: Any = back
         aux = None
         if has_aux:
             (y, aux), by = pair_of(f, y), of_first(back)
-        operands = (*xs, *kws.values())
-        found = jacobian_by(f, y, by, active.numbers, active.is_single, operands, stack_rows)
+        found = jacobian_by(f, y, by, active.numbers, active.is_single, operands, forms, stack_rows)
         return (found, aux) if has_aux else found
 
     if not has_aux:
@@ -111,7 +112,7 @@ def _transformed_jacobian(
     numbers = [i for i, flag in enumerate(known.active) if flag]
     try:
         whole = (lambda dy: back(filled(dy, y))) if type(y) is tuple else back
-        rows = jacobian_by(function, y, whole, numbers, known.single, given, stack_rows)
+        rows = jacobian_by(function, y, whole, numbers, known.single, given, given, stack_rows)
     except (InternalError, TierMismatch):
         raise
     except Exception:
@@ -202,9 +203,10 @@ def hvp(
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
         active = ActiveArguments(f, argnums, len(arguments), kws)
+        forms = forms_of((*arguments, *kws.values()))
         slope, back = recorded(active.flags, derivative, tuple(arguments), kws)
         check_fit(v, slope, f"hvp of {name}", "vector", "gradient")
-        return hessian_product_of(back(v), (*arguments, *kws.values()), active)
+        return hessian_product_of(back(v), forms, active)
 
     mark_derivative(hessian_times_vector, Verb.HVP, f, argnums)
     return hessian_times_vector

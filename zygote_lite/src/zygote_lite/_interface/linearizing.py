@@ -168,6 +168,8 @@ class _Given:
         for x, copy in self._copies.values():
             if type(x) is np.ndarray and x.flags.writeable and copy.tobytes() != x.tobytes():
                 x[...] = copy
+            if type(x) is np.ndarray and not copy.flags.writeable:
+                x.flags.writeable = False
         for x, copy, before in self._held:
             now = [*copy, *_values_held(copy)]
             if len(now) == len(before) and all(map(operator.is_, now, before)):

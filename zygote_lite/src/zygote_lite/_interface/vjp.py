@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
-from zygote_lite._cotangents.zeros import filled
+from zygote_lite._cotangents.zeros import filled, forms_of
 from zygote_lite._interface.calls import PlainCalls, record_and_note, transformed_first
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import name_of
@@ -101,6 +101,7 @@ class VectorJacobianProduct:
 
     Arguments:
         f, back, y, xs: the function, the pullback of the engine, the value, and the arguments.
+        forms: the forms that the arguments had before the call.
         places: where among the cotangents that the pullback gives that of each argument is, `None`
             for one that is not differentiated. Before and between are those of the function, of an
             object, and of what was bound or has a default.
@@ -112,14 +113,16 @@ class VectorJacobianProduct:
         back: Callable[[Any], Any],
         y: Any,
         xs: tuple[Any, ...],
+        forms: tuple[Any, ...],
         places: Sequence[int | None],
     ) -> None:
         self._f, self._back, self._y, self._xs, self._places = f, back, y, xs, places
+        self._forms = forms
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
         try:
             found = self._back(dy)
-            each = zip(self._places, self._xs, strict=True)
+            each = zip(self._places, self._forms, strict=True)
             return tuple([None if at is None else filled(found[at], x) for at, x in each])
         except BaseException as error:
             __tracebackhide__ = keep_users_frames(error)
@@ -162,11 +165,12 @@ def vjp(
         if keywords or has_aux:
             refuse_keywords("vjp", f, keywords, has_aux=has_aux)
         numbers = tuple(range(len(primals)))
+        forms = forms_of(primals)
         y, back, places = _pulled(f, numbers, primals, AUXILIARY if has_aux else PULLBACK)
         if not has_aux:
-            return y, VectorJacobianProduct(f, back, y, primals, places)
+            return y, VectorJacobianProduct(f, back, y, primals, forms, places)
         y, aux = pair_of(f, y)
-        return y, VectorJacobianProduct(f, back, y, primals, places), aux
+        return y, VectorJacobianProduct(f, back, y, primals, forms, places), aux
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
@@ -188,8 +192,9 @@ def vjp_by(f: Any, numbers: tuple[int, ...], xs: tuple[Any, ...]) -> tuple[Any, 
     The pullback returns a tuple with one entry for each argument, `None` for the others.
     """
     try:
+        forms = forms_of(xs)
         y, back, places = _pulled(f, numbers, xs, PULLBACK)
-        return y, VectorJacobianProduct(f, back, y, xs, places)
+        return y, VectorJacobianProduct(f, back, y, xs, forms, places)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
@@ -247,10 +252,11 @@ def gradient_with_auxiliary(f: Any, argnums: Argnums, both: bool) -> Callable[..
     @transformed_first(PlainCalls(f, argnums, AUXILIARY), f, finish)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
+        forms = forms_of((*xs, *kws.values()))
         pair, back = recorded(active.flags, f, xs, kws)
         y, aux = pair_of(f, pair)
-        found, operands = active.of(back((seed(f, y), None))), (*xs, *kws.values())
-        d = with_zeros(f, operands, active.numbers, active.is_single, found)
+        found = active.of(back((seed(f, y), None)))
+        d = with_zeros(f, forms, active.numbers, active.is_single, found)
         return ((y, aux), d) if both else (d, aux)
 
     return gradient_of

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from zygote_lite._cotangents.zeros import forms_of
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.run import NestedRun
@@ -73,11 +74,11 @@ def inside_gradient(
     *, zeros: bool = True,
 ) -> Any:  # fmt: skip
     """Do what `value_and_grad(f)`, or `grad(f)`, does inside; `gradient(f)`, without zeros."""
-    active = ActiveArguments(f, argnums, len(xs), kws)
+    active, forms = ActiveArguments(f, argnums, len(xs), kws), forms_of((*xs, *kws.values()))
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
     found = gradient_by(f, run.y, from_seed(run), active)
     if zeros:
-        found = with_zeros(f, (*xs, *kws.values()), active.numbers, active.is_single, found)
+        found = with_zeros(f, forms, active.numbers, active.is_single, found)
     return run.value_with((Box(run.y, run.at_y, tape), found) if both else found)
 
 
@@ -95,11 +96,11 @@ def inside_auxiliary(
     f: Any, argnums: Argnums, both: bool, tape: Any, nodes: Any, xs: Any, kws: Any
 ) -> Any:
     """Do what `value_and_grad(f, has_aux=True)`, or `grad`, does inside."""
-    active = ActiveArguments(f, argnums, len(xs), kws)
+    active, forms = ActiveArguments(f, argnums, len(xs), kws), forms_of((*xs, *kws.values()))
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
     y, _ = pair_of(f, run.y)
     found = active.of(from_seed(run)((seed(f, y), None)))
-    found = with_zeros(f, (*xs, *kws.values()), active.numbers, active.is_single, found)
+    found = with_zeros(f, forms, active.numbers, active.is_single, found)
     if both:
         return run.value_with((Box(run.y, run.at_y, tape), found))
     _, (aux, at_aux) = run.parts()
@@ -124,9 +125,10 @@ def inside_jacobian_with_aux(
 def _jacobian_inside(
     f: Any, argnums: Argnums, has_aux: bool, tape: Any, nodes: Any, xs: Any, kws: Any
 ) -> tuple[NestedRun, Any]:
-    active = ActiveArguments(f, argnums, len(xs), kws)
+    active, operands = ActiveArguments(f, argnums, len(xs), kws), (*xs, *kws.values())
+    forms = forms_of(operands)
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
-    operands, y, back = (*xs, *kws.values()), run.y, from_seed(run)
+    y, back = run.y, from_seed(run)
     if has_aux:
         y, back = pair_of(f, y)[0], of_first(back)
 
@@ -136,7 +138,7 @@ def _jacobian_inside(
         y, node = tape.call((None, node, None), np.reshape, stacked, shape)
         return Box(y, node, tape)
 
-    found = jacobian_by(f, y, back, active.numbers, active.is_single, operands, stack)
+    found = jacobian_by(f, y, back, active.numbers, active.is_single, operands, forms, stack)
     return run, found
 
 
@@ -148,9 +150,10 @@ def inside_hvp(
     last = len(xs)  # of the operands: the vector
     active = ActiveArguments(f, argnums, len(arguments), kws)
     given = (*nodes[:last], *nodes[last + 1 :])
+    forms = forms_of((*arguments, *kws.values()))
     run = NestedRun(tape, derivative, given, active.flags, arguments, kws)
     found = run.back(box(v, nodes[last], tape))
-    return run.value_with(hessian_product_of(found, (*arguments, *kws.values()), active))
+    return run.value_with(hessian_product_of(found, forms, active))
 
 
 def from_seed(run: NestedRun) -> Callable[[Any], Any]:

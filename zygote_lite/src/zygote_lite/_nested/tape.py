@@ -19,7 +19,7 @@ from rulescore.watching import contents, refuse_change
 from zygote_lite._activity.activity import is_text, text_pullback
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.marks import mark_active
-from zygote_lite._activity.saved import note_captured
+from zygote_lite._activity.saved import note_captured, write_again
 from zygote_lite._activity.walk import captured_within
 from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
 from zygote_lite._cotangents.registry import UndoOnly
@@ -173,7 +173,7 @@ class NestedTape(Tape):
 
     def call(self, nodes: tuple[Any, ...], f: Any, /, *xs: Any, **kws: Any) -> Any:
         """Run a call on both tapes, or on the outer one where the inner one has no part in it."""
-        if f is write_array or f is add_at:
+        if f is write_array or f is write_again or f is add_at:
             self.write(nodes, f, *xs)
             return None, None
         if f is getattr and kind_of(xs[0]) == VALUE:
@@ -209,9 +209,9 @@ class NestedTape(Tape):
         """Write into an array on the outer tape; going back, the write is undone there too."""
         outer = self.outer
         check_kinds(x, value, bool(nodes[3]))
-        if f is write_array:
+        if f is not add_at:
             refuse_overlap_at_mask(x, index, value, nodes)
-        winners = winning(x, index) if f is write_array else None
+        winners = None if f is add_at else winning(x, index)
         x_at, value_at, value_here = outer_of(nodes)[1], outer_of(nodes)[3], inner_of(nodes)[3]
         old, at_old = outer.call((None, x_at, None), read_copy, x, index)
         outer.write((None, x_at, None, value_at), f, x, index, value)
@@ -222,7 +222,7 @@ class NestedTape(Tape):
         def write_back(dy: Any) -> tuple[Any, ...]:
             store = current_store()
             assert isinstance(store, NestedStore)
-            d = store.written_cotangent(x, index, forget=f is write_array)
+            d = store.written_cotangent(x, index, forget=f is not add_at)
             if d is not None and value_here is not None:
                 if winners is not None:
                     kept, at = outer.call((None, None, d.node, None), np.where, winners, d.value, 0)
@@ -231,9 +231,9 @@ class NestedTape(Tape):
             else:
                 d = None
             now, at_now = outer.call((None, None, None), read_copy, x, index)
-            outer.write((None, None, None, at_old), write_array, x, index, old)
+            outer.write((None, None, None, at_old), write_again, x, index, old)
             again = (None, None, None, at_now)
-            store.redo.append(lambda: outer.write(again, write_array, x, index, now))
+            store.redo.append(lambda: outer.write(again, write_again, x, index, now))
             return None, None, None, d
 
         nodes = self.numbered(nodes, (x, index, value))
@@ -276,8 +276,8 @@ class NestedTape(Tape):
             store = current_store()
             for x, old in saved:
                 now = np.copy(x)
-                outer.write(nothing, write_array, x, Ellipsis, old)
-                write = (nothing, write_array, x, Ellipsis, now)
+                outer.write(nothing, write_again, x, Ellipsis, old)
+                write = (nothing, write_again, x, Ellipsis, now)
                 store.redo.append(functools.partial(outer.write, *write))
             return ()
 

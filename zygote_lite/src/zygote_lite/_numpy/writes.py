@@ -19,7 +19,7 @@ from rulescore.faults import an
 from zygote_lite._activity.activity import is_text
 from zygote_lite._activity.classes import bind_method, member_of
 from zygote_lite._activity.marks import mark_active
-from zygote_lite._activity.saved import note_write, restore
+from zygote_lite._activity.saved import note_write, restore, write_again
 from zygote_lite._cotangents.kinds import owner_of
 from zygote_lite._cotangents.registry import (
     Handlers,
@@ -57,12 +57,12 @@ def add_at(x: Any, index: Any, value: Any) -> None:
     np.add.at(x, index, value)
 
 
-@handlers.structural(write_array, add_at, given=True)
+@handlers.structural(write_array, write_again, add_at, given=True)
 def _(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
     check_kinds(x, value, bool(nodes[3]))
     refuse_overlap_at_mask(x, index, value, nodes)
     part = x[index]
-    replaces = write is write_array
+    replaces = write is not add_at
     if replaces and nodes[3] and not x.flags.c_contiguous and _meets_itself(x, part):
         raise Fault.MEMORY(
             f"{where()}: an array whose entries share memory (as after broadcasting) is written "

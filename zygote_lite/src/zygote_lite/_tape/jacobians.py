@@ -39,7 +39,7 @@ _MOST_DERIVATIVES = 1_000_000
 
 def jacobian_by(
     f: Any, y: Any, back: Any, numbers: Sequence[int], is_single: bool, xs: tuple[Any, ...],
-    stack: Stack,
+    forms: tuple[Any, ...], stack: Stack,
 ) -> Any:  # fmt: skip
     """Return a Jacobian by the value and the pullback, on any tape.
 
@@ -49,11 +49,12 @@ def jacobian_by(
         numbers: the arguments that are differentiated.
         is_single: whether it is that by one argument, and no tuple.
         xs: the arguments, also those by keyword.
+        forms: their forms before the call.
         stack: makes an array of a shape of rows.
     """
     for number in numbers:
         _refuse_others(f, y, xs[number], number)
-        refuse_vast(f, xs[number], "an argument")
+        refuse_vast(f, forms[number], "an argument")
 
     def rows_of(leaf: Any, around: Callable[[Any], Any]) -> Any:
         rows = [back(around(dy)) for dy in units(f, leaf)]
@@ -61,7 +62,7 @@ def jacobian_by(
         return found[0] if is_single else tuple(found)
 
     def by_argument(number: int, rows: list[Any], shape: tuple[int, ...]) -> Any:
-        x = xs[number]
+        x = forms[number]
         return _stacked(x, [filled(row[1 + number], x) for row in rows], shape, stack, set())
 
     refuse_vast(f, y)

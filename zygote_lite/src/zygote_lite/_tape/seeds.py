@@ -56,7 +56,8 @@ def with_zeros(
     """Return a gradient with zeros where it has `None`.
 
     Arguments:
-        f, xs: the function and its arguments, also those by keyword.
+        f, xs: the function and its arguments, also those by keyword; for those that it may have
+            changed, their forms (`forms_of`).
         numbers: the positions of those that are differentiated.
         is_single: whether the gradient is that of one argument, and no tuple.
         found: the gradient.
@@ -94,7 +95,7 @@ def hessian_product_of(cotangents: Any, xs: tuple[Any, ...], active: ActiveArgum
 
     Arguments:
         cotangents: what the pullback gives for the vector.
-        xs: the arguments, also those by keyword.
+        xs: the forms of the arguments, also of those by keyword.
         active: which of them are differentiated.
     """
     found = [filled(cotangents[1 + n], xs[n]) for n in active.numbers]
