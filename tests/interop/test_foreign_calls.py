@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 
 from rulescore import plugins, rrule
-from zygote_lite import NoRuleError, grad, gradient, hessian, hvp, jvp, pullback, value_and_grad
+from zygote_lite import (
+    NoRuleError,
+    grad,
+    gradient,
+    hessian,
+    hvp,
+    jvp,
+    pullback,
+    stop_gradient,
+    value_and_grad,
+    vmap,
+)  # fmt: skip
 from zygote_lite._activity import walk
 from zygote_lite.testing import compared
 
@@ -209,6 +220,14 @@ def test_second_derivatives_and_tangents(host):
     assert third(0.5) == pytest.approx(6.0)
 
 
+def test_derivatives_of_a_batch(host):
+    """`vmap` of gradients and Hessians, beside those of the same formula in NumPy."""
+    numpy, xp = host
+    f, g = numpy(lambda x: xp.sum(xp.sin(x) ** 2 * x[0])), lambda x: np.sum(np.sin(x) ** 2 * x[0])
+    for of in (grad, hessian, lambda f: lambda x: hvp(f)(x, np.ones(2))):
+        np.testing.assert_allclose(vmap(of(f))(X), vmap(of(g))(X), rtol=1e-12, atol=1e-12)
+
+
 def test_the_libraries_themselves_are_not_searched(host, monkeypatch):
     """A second derivative looked through 59,000 objects of PyTorch, twice a call."""
     numpy, library = host
@@ -390,6 +409,76 @@ def test_a_function_that_writes_into_its_arguments_has_a_copy():
 def test_no_grad_is_refused():
     with torch.no_grad(), pytest.raises(REFUSALS, match="no_grad"):
         gradient(lambda x: np.sum(rules_torch.numpy(torch.sin)(x)), X)
+
+
+LINEAR = torch.nn.Linear(2, 1)
+ON_META = torch.nn.Linear(2, 1, device="meta", dtype=torch.float64)
+MISFITS = {
+    "float64": (LINEAR, X, r"float32, and is given float64: call `module.double\(\)`, or give `x"),
+    "float32": (
+        network(), X.astype(np.float32), r"call `module.float\(\)`, or give `x.astype\(np.float64"
+    ),
+    "integers": (network(), np.ones((3, 2), int), r"is given int64: give `x.astype\(np.float64\)`"),
+    "complex": (network(), X * 1j, r"call `module.to\(torch.complex128\)`"),
+    "a device": (ON_META, X, "on meta, and arrays"),
+    "a function": (lambda t: t @ LINEAR.weight.T, X, r"PyTorch says: .*`x.astype\(...\)`"),
+    "in place": (torch.nn.ReLU(inplace=True), X, r"writes? in place .*copy=True"),
+    "bfloat16": (lambda t: t.bfloat16(), X, "bfloat16, which NumPy has not: return `t.float"),
+    "sparse": (lambda t: t.to_sparse(), X, "a sparse_coo tensor: return `t.to_dense"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_pytorch_cannot_compute_is_told_with_what_helps(name):
+    f, x, words = MISFITS[name]
+    called = rules_torch.numpy(f, copy=False)
+    for run in (called, *[lambda x: gradient(lambda x: np.sum(abs(called(x))), x)] * 3):
+        with pytest.raises((TypeError, RuntimeError), match=rf"(?s){words}.*\[RC019\]"):
+            run(x)
+
+
+def test_an_error_of_the_function_itself_has_a_note_of_the_arguments(host):
+    numpy, xp = host
+    called = numpy(xp.matmul)
+    for run in (called, lambda x, y: gradient(lambda x: np.sum(called(x, y)), x)):
+        with pytest.raises((TypeError, RuntimeError)) as raised:
+            run(X, X)
+        given = "float64 of shape (3, 2)"
+        assert raised.value.__notes__[-1] == f"(matmul was given {given}, {given})"
+        assert "[RC" not in str(raised.value)
+
+
+CUT_OFF = {
+    "no_grad": torch.no_grad()(lambda t: t * 2),
+    "inference_mode": torch.inference_mode()(lambda t: t * 2),
+    "detach": lambda t: {"a": t.detach(), "n": 3},
+    "a module": torch.nn.Sequential(network(), torch.nn.Flatten(0)),
+}
+CUT_OFF["a module"].forward = torch.no_grad()(CUT_OFF["a module"].forward)
+
+
+@pytest.mark.parametrize("name", CUT_OFF)
+def test_a_value_without_a_gradient_is_refused_and_may_be_a_constant(name):
+    """The gradient was `None`, without a word."""
+    called = rules_torch.numpy(CUT_OFF[name])
+
+    def numbers(x):
+        y = called(x)
+        return y["a"] if name == "detach" else y
+
+    for run in (
+        lambda: gradient(lambda x: np.sum(numbers(x)), X),
+        lambda: jvp(lambda x: np.sum(numbers(x)), (X,), (X,)),
+    ):
+        for _ in range(3):
+            with pytest.raises(REFUSALS, match=r"keeps no gradient.*torch\.no_grad.*stop_gradient"):
+                run()
+    for _ in range(3):
+        (dx,) = gradient(lambda x: np.sum(stop_gradient(numbers(x))) * np.sum(x), X)
+    np.testing.assert_allclose(dx, np.full_like(X, np.sum(numbers(X))))
+    assert (
+        gradient(lambda x: rules_torch.numpy(lambda t: t.argmax())(x) * np.sum(x), X)[0][0, 0] == 5
+    )
 
 
 def test_a_shared_parameter_has_the_sum():

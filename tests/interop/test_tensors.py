@@ -151,7 +151,7 @@ REFUSED = {
     "`+=`": (adds_in_place, r"`\+=`"),
     "mul_": (lambda x: (x * 1).mul_(2).sum(), "mul_"),
     "relu_": (lambda x: torch.relu_(x * 1).sum(), "relu_"),
-    "inplace": (lambda x: functional.relu(x * 1, inplace=True).sum(), "in-place"),
+    "inplace": (lambda x: functional.relu(x * 1, inplace=True).sum(), "with `inplace` writes"),
     "copy_": (lambda x: torch.zeros(2, 3).double().copy_(x).sum(), "copy_"),
     "setitem": (sets, "setitem"),
     "out": (into_another, "with `out` writes into a tensor"),

@@ -208,7 +208,7 @@ def as_cotangent(x, dx):
 
 def record(f, *xs, **options):
     """Return what the method does; this function has a rule."""
-    return f.record(*xs, **options)
+    return f.recorded(*xs, **options)
 
 
 @rule(rules_jax.numpy)

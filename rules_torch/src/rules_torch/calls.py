@@ -8,6 +8,7 @@ from torch.utils import _pytree as pytree
 
 import rules_torch
 from rules_torch.memory import taken, tensor_of, writes_nothing
+from rules_torch.misfits import cut_off, has_written, is_cut_off, misfit, refuse_unreadable
 from rulescore import RuleSet, Tangent, project
 from rulescore.faults import an
 from rulescore.interop import foreign
@@ -58,6 +59,8 @@ class Numpy(Foreign):
         operands = [Parameters(self.f) if is_module else None, *map(Argument, xs, given)]
         of_self, *why = foreign.reasons(self, "PyTorch", xs, pytree.tree_leaves, is_module)
         why = [self.refused(x) or words for x, words in zip(xs, why, strict=True)]
+        if is_cut_off(self.f, leaves):
+            of_self, *why = [cut_off(self.name) if w is None else w for w in (of_self, *why)]
         return value, Backward(operands, leaves, value), (of_self, *why)
 
     def refused(self, x):
@@ -221,12 +224,17 @@ def called(call, xs, options, recording):
             if t is not None and (t.is_floating_point() or t.is_complex()):
                 t.requires_grad_()
     handed = [as_handed(x, ts, copy) for x, ts in zip(xs, given, strict=True)]
-    found = pytree.tree_flatten(call.f(*handed, **pytree.tree_map(option_of, options)))
+    handed_options = pytree.tree_map(option_of, options)
+    try:
+        value = call.apply(*handed, **handed_options)
+    except Exception as error:
+        arrays = [t for t in chain(*given) if t is not None]
+        if text := misfit(call, arrays, error):
+            raise RuntimeError(text) from error
+        raise
+    found = pytree.tree_flatten(value)
     if not copy and any(t._version for t in chain(*given) if t is not None):
-        raise RuntimeError(
-            f"{call.name} has written into an array that it was given: let it have copies, by "
-            "`rules_torch.numpy(f, copy=True)`"
-        )
+        raise RuntimeError(has_written(call.name))
     return given, *found
 
 
@@ -260,6 +268,7 @@ def array_of(call, leaves, i, more):
             f"{call.name} returns {an(type(leaves[i]).__name__)}, and a gradient passes through "
             "tensors alone: return tensors, or trees of them"
         )
+    refuse_unreadable(call.name, leaves[i])
     array = taken(leaves, i, more)
     return array if array.ndim else array[()]
 
@@ -276,14 +285,14 @@ def refuse_state(f):
     for name, part in f.named_modules():
         if isinstance(part, _NormBase) and part.training and part.track_running_stats:
             raise RuntimeError(
-                f"{type(part).__name__} `{name}` writes its running statistics in train mode, "
-                "which a gradient would pass by: call `module.eval()` before"
+                f"{type(part).__name__}{name and f' `{name}`'} writes its running statistics in "
+                "train mode, which a gradient would pass by: call `module.eval()` before"
             )
 
 
 def record(f, *xs, **options):
     """Return what the method does; this function has a rule."""
-    return f.record(*xs, **options)
+    return f.recorded(*xs, **options)
 
 
 @rule(Numpy)  # for gradients of gradients, which go into the rule of `numpy`

@@ -110,11 +110,12 @@ for kind in KINDS:
 
 def refuse_others(f, xs, options):
     """Raise `NotImplementedError` for a call that writes, or that gets arrays of NumPy, too."""
-    if options.get("out") is not None:
-        raise NotImplementedError(
-            f"{f.__name__} with `out` writes into a tensor, and no gradient passes through that: "
-            "leave it out, and take the value"
-        )
+    for name in ("out", "inplace"):
+        if options.get(name) is not None and options[name] is not False:
+            raise NotImplementedError(
+                f"{f.__name__} with `{name}` writes into a tensor, and no gradient passes through "
+                "that: leave it out, and take the value"
+            )
     leaves = pytree.tree_leaves((xs, options))
     if f.__name__ == "view" and any(isinstance(leaf, torch.dtype) for leaf in leaves):
         raise NotImplementedError(

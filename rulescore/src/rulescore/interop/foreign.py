@@ -50,12 +50,35 @@ class Foreign:
         """Return the value on arrays, as arrays; what the host cannot take raises RC019."""
         try:
             return self.run(*xs, **options)
-        except (TypeError, NotImplementedError) as error:
-            *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-            package = str(frame.f_globals.get("__name__")).partition(".")[0]
-            if package == type(self).__module__.partition(".")[0]:  # not of the function itself
-                error.args = (Fault.FOREIGN.message(str(error)),)
+        except Exception as error:
+            self.explain(error, xs)
             raise
+
+    def recorded(self, *xs: Any, **options: Any) -> "tuple[Any, Backward, tuple[str | None, ...]]":
+        """Return what `record` does; what the host cannot take raises RC019.
+
+        A `NotImplementedError` is left as it is: to an AD it says that there is no rule.
+        """
+        try:
+            return self.record(*xs, **options)
+        except Exception as error:
+            if not isinstance(error, NotImplementedError):
+                self.explain(error, xs)
+            raise
+
+    def apply(self, *xs: Any, **options: Any) -> Any:
+        """Call the function itself; what compiled code raises here has no frame of the plugin."""
+        return self.f(*xs, **options)
+
+    def explain(self, error: Exception, xs: tuple[Any, ...]) -> None:
+        """Give an error of the plugin its code, and one of the function a note of the arguments."""
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package != type(self).__module__.partition(".")[0]:
+            given = [f"{x.dtype} of shape {x.shape}" for x in leaves_along(xs, xs) if is_array(x)]
+            error.add_note(f"({self.name} was given {', '.join(given) or 'no array'})")
+        elif isinstance(error, TypeError | RuntimeError):
+            error.args = (Fault.FOREIGN.message(str(error)),)
 
     def run(self, *xs: Any, **options: Any) -> Any:
         """Return the value."""
@@ -221,14 +244,19 @@ def reasons(
     return None if has_own else "", *each
 
 
+def is_array(x: Any) -> bool:
+    """Return whether an argument is an array of NumPy, or one of its numbers."""
+    return isinstance(x, np.ndarray | np.generic)
+
+
 def is_number(x: Any) -> bool:
     """Return whether a leaf of the arguments becomes an array of the host."""
-    return isinstance(x, np.ndarray | np.generic | float | complex)
+    return is_array(x) or isinstance(x, float | complex)
 
 
 def _is_whole(x: Any) -> bool:
-    if isinstance(x, np.ndarray | np.generic):
-        return x.dtype.kind in "iu"
+    if is_array(x):
+        return bool(x.dtype.kind in "iu")
     return isinstance(x, int) and not isinstance(x, bool)
 
 
