@@ -27,7 +27,7 @@ from rules_scipy.shared.steps.again import (
 )
 from rules_scipy.shared.steps.explicit import steps_of_stages
 from rules_scipy.shared.steps.rates import as_vector, by_columns, rates_of, value_first
-from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
+from rules_scipy.shared.steps.runge_kutta import Steps, tableau_of
 from rulescore import RuleSet, accumulate, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.initial_values")
@@ -63,10 +63,11 @@ def _(ad, given):
         y.sol = si.OdeSolution(y.sol.ts, y.sol.interpolants, alt_segment=True)
     span, first, args = given["t_span"], vector(given["y0"]), as_entries(given["args"])
     read = by_columns if vectorized else as_vector
-    rates = rates_of(ad, given["fun"], args, read)
+    may_be_array = vectorized or isinstance(given["fun"](span[0], first.copy(), *args), np.ndarray)
+    rates = rates_of(ad, given["fun"], args, read, may_be_array)
     if y.success and is_explicit:
         asked = None if dense else () if t_eval is None else t_eval
-        steps, tableau = None, Tableau(method)
+        steps, tableau = None, tableau_of(method)
         if is_first_derivative(given["fun"], span, first, args, t_eval):
             f = lambda t, x: read(given["fun"], t, x, *args)
             steps = steps_of_stages(f, rates, span[0], first, noted, tableau, asked)

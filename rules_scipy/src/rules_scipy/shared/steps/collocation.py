@@ -115,8 +115,9 @@ class Along:
         """
         dlater = np.empty_like(dwithin)
         (asked,) = np.nonzero(np.any(dK, axis=(1, 2)))
-        dK[asked] = given = self.solved(asked, dK[asked, ..., None])[..., 0]
-        dwithin[asked] += np.einsum("msab,msb->ma", self.slopes[asked], given)
+        if len(asked):
+            dK[asked] = given = self.solved(asked, dK[asked, ..., None])[..., 0]
+            dwithin[asked] += np.einsum("msab,msb->ma", self.slopes[asked], given)
         whole = self.across + np.eye(len(dy))
         for i in reversed(range(len(dK))):
             dlater[i] = dy
@@ -144,7 +145,7 @@ class Along:
     @functools.cached_property
     def across(self):
         """What the steps add to the cotangent of the value at their begin, by that at their end."""
-        return np.einsum("msab,msbc->mac", self.slopes, self.ahead)
+        return np.matmul(self.slopes, self.ahead).sum(axis=1)
 
     def transitions(self):
         """Return how each value moves the next: the derivatives, and what the time adds."""
@@ -154,7 +155,7 @@ class Along:
     def solved(self, steps, sides):
         """Return the cotangents of the stages of some steps, for several right-hand sides."""
         A, (count, stages, size, _) = self.scheme.A, sides.shape
-        if not np.any(np.triu(A)):
+        if self.scheme.is_explicit:
             return self.one_after_another(steps, sides)
         found, most = np.empty_like(sides), BLOCK // (stages * size + 1) ** 2 + 1
         for begin in range(0, count, most):
@@ -169,12 +170,15 @@ class Along:
 
     def one_after_another(self, steps, sides):
         """Return the same for an explicit method: no stage depends on a later one."""
-        A, h, slopes = self.scheme.A, self.h[steps, None, None], self.slopes[steps]
-        found, moved = sides.copy(), np.empty_like(sides)
+        A = self.scheme.A
+        slopes = (self.h[steps, None, None, None] * self.slopes[steps]).swapaxes(0, 1)
+        found = np.array(sides.swapaxes(0, 1), order="C")
+        moved = np.empty_like(found)
+        rows = moved.reshape(len(A), -1)
         for k in reversed(range(len(A))):
-            found[:, k] += h * np.tensordot(A[k + 1 :, k], moved[:, k + 1 :], (0, 1))
-            moved[:, k] = np.matmul(slopes[:, k], found[:, k])
-        return found
+            found[k] += np.dot(A[k + 1 :, k], rows[k + 1 :]).reshape(found[k].shape)
+            np.matmul(slopes[k], found[k], out=moved[k])
+        return found.swapaxes(0, 1)
 
     def within(self, times, rows):
         """Pull values within the steps back.
@@ -182,15 +186,16 @@ class Along:
         Return the cotangents of the first values of the steps, of their stages, of the times, and
         of the size of the last step.
         """
+        dK, dy = np.zeros_like(self.K), np.zeros_like(self.K[:, 0])
+        if not len(times):
+            return dy, dK, np.zeros(0), 0.0
         at, x = self.places(times)
         h, weights, slopes = self.h[at], self.scheme.weights(x), self.scheme.slopes(x)
-        dK, dy = np.zeros_like(self.K), np.zeros_like(self.K[:, 0])
-        if len(at):
-            order = np.argsort(at, kind="stable")
-            begins = np.flatnonzero(np.diff(at[order], prepend=-1))  # of the times in each step
-            of_stages = (h[:, None] * weights.T)[:, :, None] * rows[:, None]
-            dK[at[order][begins]] = np.add.reduceat(of_stages[order], begins)
-            dy[at[order][begins]] = np.add.reduceat(rows[order], begins)
+        order = np.argsort(at, kind="stable")
+        begins = np.flatnonzero(np.diff(at[order], prepend=-1))  # of the times in each step
+        of_stages = (h[:, None] * weights.T)[:, :, None] * rows[:, None]
+        dK[at[order][begins]] = np.add.reduceat(of_stages[order], begins)
+        dy[at[order][begins]] = np.add.reduceat(rows[order], begins)
         stages = np.matmul(self.K[at], rows[:, :, None])[:, :, 0].T
         dtimes = np.sum(slopes * stages, axis=0)
         moved = np.sum(weights * stages, axis=0)

@@ -33,7 +33,7 @@ def steps_of_stages(f, rates, begin, first, noted, tableau, within):
         sign = -1.0 if knots[-1] < knots[0] else 1.0
         asked = {*np.searchsorted(sign * knots[1:-1], sign * np.asarray(within, float)).tolist()}
     if not asked and is_few:
-        tableau = tableau.without_interpolation()
+        tableau = tableau.without_interpolation
     A, c, h = tableau.A, tableau.c, np.diff(knots)
     K = np.zeros((len(h), len(c), first.size), first.dtype)
     known = min(len(c), tableau.stages + 1)

@@ -7,6 +7,7 @@ the next one. Within a step the value is `y + h (P p(x)) K`, where `p` are the p
 """
 
 import copy
+import functools
 
 import numpy as np
 
@@ -31,10 +32,15 @@ class Scheme:
         """Return the derivatives of the weights."""
         return np.dot(self.P, self.powers[:, None] * x ** (self.powers[:, None] - 1))
 
-    @property
+    @functools.cached_property
     def powers(self):
         """The powers of the interpolation."""
         return np.arange(1, self.P.shape[1] + 1)
+
+    @functools.cached_property
+    def is_explicit(self):
+        """Whether no stage depends on itself or a later one."""
+        return not np.any(np.triu(self.A))
 
 
 class Tableau(Scheme):
@@ -57,12 +63,16 @@ class Tableau(Scheme):
         self.P = interpolation(method, self.A[stages]) if len(extra) else method.P
         self.last = self.A[stages]
 
+    @functools.cached_property
     def without_interpolation(self):
-        """Return the coefficients of the stages before the end of a step."""
+        """The coefficients of the stages before the end of a step."""
         short, kept = copy.copy(self), slice(self.stages)
         short.A, short.c, short.P = self.A[kept, kept], self.c[kept], self.P[kept]
         short.last = self.last[kept]
         return short
+
+
+tableau_of = functools.cache(Tableau)
 
 
 def interpolation(method, last):
