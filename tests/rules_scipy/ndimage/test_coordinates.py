@@ -61,3 +61,29 @@ def test_the_slope_at_a_kink_is_the_mean_and_at_an_end_that_of_the_inner_side():
 def test_a_zoom_has_no_derivative_by_its_factor():
     with pytest.raises(DifferentiationError, match="step function"):
         gradient(lambda z: np.sum(nd.zoom(IMAGE, z)), 1.3)
+
+
+MODES = ("wrap", "grid-wrap", "mirror", "reflect", "nearest", "constant", "grid-constant")
+AT_JUMPS = {  # a matrix and an offset, by which coordinates are at jumps, but for rounding
+    "wrap, a zoom": ([0.7, -0.1], [5.0, 5.0]),
+    "halves, a zoom": ([0.7, 0.7], [0.6, 3.7]),
+    "mirrored": ([0.2, 0.3], [4.0, 0.2]),
+    "halves below zero": ([[1.0, 0.0], [0.0, -0.2]], [0.1, 0.1]),
+    "halves far out": ([[1.1, 0.0], [0.0, 1.1]], [0.7, 4.0]),
+    "of both axes": ([[0.1, 0.2], [0.3, -0.1]], [3.7, -0.3]),
+    "no zoom at all": ([0.5, 1.0], [1.5, -4.0]),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", AT_JUMPS)
+def test_at_a_jump_the_entries_have_the_gradient_that_scipy_reads(name, mode):
+    matrix, offset = map(np.array, AT_JUMPS[name])
+    weights = np.cos(np.arange(132.0)).reshape(11, 12)
+    for order in (0, 1, 3):
+        f = lambda x: np.sum(weights * nd.affine_transform(
+            x, matrix, offset, (11, 12), order=order, mode=mode))  # fmt: skip
+        x = np.sin(np.arange(30.0)).reshape(5, 6)
+        units = np.eye(30).reshape(30, 5, 6)
+        expected = np.reshape([f(unit) for unit in units], x.shape)  # it is linear in the image
+        np.testing.assert_allclose(gradient(f, x)[0], expected, atol=1e-9, err_msg=str(order))

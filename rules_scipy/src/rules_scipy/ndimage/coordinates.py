@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 from scipy import ndimage as nd
+from scipy import special
 
 from rules_scipy.ndimage.splines import sampled, spread, unfiltered
 from rules_scipy.shared.pixels.boundaries import folded, one_for_each
@@ -226,11 +227,7 @@ def affine(input, matrix, offset, output_shape, output, order, mode, cval, prefi
     ndim, at = x.ndim, grid(y.shape)
     homogeneous = m.ndim == 2 and m.shape[1] == ndim + 1
     start = m[:ndim, ndim] if homogeneous else np.asarray(one_for_each(offset, ndim), float)
-    places = np.reshape(start, (-1,) + (1,) * ndim)
-    if m.ndim == 1:
-        places = places + np.reshape(m, (-1,) + (1,) * ndim) * at
-    else:
-        places = places + np.tensordot(m[:ndim, :ndim], at, 1)
+    places = scaled(m, start, at) if m.ndim == 1 else turned(m[:ndim, :ndim], start, at)
     found = Moved(x, places, order, mode, cval, prefilter)
 
     def dinput(dy):
@@ -255,6 +252,24 @@ def affine(input, matrix, offset, output_shape, output, order, mode, cval, prefi
     return y, (dinput, dmatrix, doffset)[:count]
 
 
+def scaled(zoom, start, at):
+    """Return indices times a number for each axis, moved: rounded as SciPy rounds them."""
+    beside = (-1,) + (1,) * (at.ndim - 1)
+    is_zero = zoom == 0
+    before = np.where(is_zero, 0.0, start / np.where(is_zero, 1.0, zoom))
+    after = np.where(is_zero, start, 0.0)
+    return (at + before.reshape(beside)) * zoom.reshape(beside) + after.reshape(beside)
+
+
+def turned(matrix, start, at):
+    """Return a matrix times indices, moved: rounded as SciPy rounds them, at a jump that counts."""
+    beside = (-1,) + (1,) * (at.ndim - 1)
+    places = start.reshape(beside)
+    for column, index in zip(matrix.T, at, strict=True):
+        places = places + column.reshape(beside) * index
+    return places
+
+
 @rule(nd.rotate)
 def _(
     input: ArrayLike,
@@ -275,10 +290,10 @@ def _(
     plane = sorted([int(axis) % x.ndim for axis in axes])
     shape, from_shape = [y.shape[k] for k in plane], [x.shape[k] for k in plane]
     out, centre = (np.array(shape) - 1) / 2, (np.array(from_shape) - 1) / 2
-    radians = np.deg2rad(angle)
-    c, s = np.cos(radians), np.sin(radians)
+    c, s = special.cosdg(angle), special.sindg(angle)
+    matrix = np.stack([np.stack([c, s]), np.stack([-s, c])])
+    places = turned(matrix, centre - matrix @ out, grid(shape))
     at = grid(shape) - out[:, None, None]
-    places = np.stack([c * at[0] + s * at[1], c * at[1] - s * at[0]]) + centre[:, None, None]
     turning = np.stack([c * at[1] - s * at[0], -c * at[0] - s * at[1]])
 
     def planes(image):

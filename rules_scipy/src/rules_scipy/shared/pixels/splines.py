@@ -38,7 +38,7 @@ def weights(u, order, derivative):
 def mapped(c, n, mode):
     """Return where a coordinate is looked up on an axis, and the slope of that.
 
-    The third result tells whether it is looked up at all: elsewhere the value is `cval`. Between
+    It is rounded as SciPy rounds it: at a jump that decides which entries are read. The third result tells whether it is looked up at all: elsewhere the value is `cval`. Between
     the last entry and its repetition a coordinate stays where it is.
     """
     one = np.ones_like(c)
@@ -54,7 +54,9 @@ def mapped(c, n, mode):
     if mode in ("wrap", "grid-wrap"):
         return np.where(inside, c, wrapped(c, n - 1 if mode == "wrap" else n, mode)), one, found
     period, fold = (2 * n - 2, 0.0) if mode == "mirror" else (2 * n, 1.0)
-    r = np.fmod(c, period)  # has the sign of `c`
+    r = np.where(c < 0, c + period * np.floor(-c / period), c - period * np.floor(c / period))
+    if fold:
+        r = np.where((c < 0) & (c >= -period), c, r)
     turned = np.where(c < 0, r >= -n if fold else r > 1 - n, r >= n) & ~inside
     back = np.where(c < 0, -r, period - r) - fold
     on = np.where(c < 0, r + period, r)
@@ -64,7 +66,7 @@ def mapped(c, n, mode):
 
 def wrapped(c, period, mode):
     """Return a coordinate in the first period, at whose end SciPy puts those below zero."""
-    turns = np.floor((-c if mode == "wrap" else -1 - c) / period) + 1
+    turns = np.trunc((-c if mode == "wrap" else -1 - c) / period) + 1
     return np.where(c < 0, c + period * turns, c - period * np.floor(c / period))
 
 
