@@ -7,7 +7,7 @@ from scipy import sparse
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.tiers import compare, differences
-from zygote_lite import NoRuleError, gradient
+from zygote_lite import NoRuleError, gradient, hessian, jvp
 
 A = np.cos(np.arange(20.0).reshape(5, 4) ** 2)
 B = A @ np.array([1.0, -0.5, 0.3, 0.2]) + 0.1 * np.sin(np.arange(5.0))
@@ -62,8 +62,8 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda b: so.linprog([-1.0, -1.0], ROWS, b).fun, LIMITS)
     with pytest.raises(np.linalg.LinAlgError, match="does not hold it"):
         gradient(lambda b: so.nnls(np.eye(2), b)[0][0], np.array([1.0, 0.0]))
-    with pytest.raises(NoRuleError, match="and not x"):
-        gradient(lambda b: so.linprog(COSTS, ROWS, b).x[0], LIMITS)
+    with pytest.raises(NoRuleError, match="and not slack"):
+        gradient(lambda b: so.linprog(COSTS, ROWS, b).slack[0], LIMITS)
     for f in (
         lambda b: so.lsq_linear(sparse.csr_array(A), b).x[0],
         lambda b: so.linprog(COSTS, sparse.csr_array(ROWS), b[:2] + 5).fun,
@@ -72,3 +72,27 @@ def test_what_has_no_derivative_is_refused():
             gradient(f, B)
     with pytest.raises(NoRuleError, match="integers"):
         gradient(lambda b: so.linprog(COSTS, ROWS, b, integrality=1).fun, LIMITS)
+
+
+SEVERAL = {
+    "value, costs": lambda k: so.linprog(COSTS * k, ROWS, LIMITS * np.sin(k)).fun,
+    "value, rows in a list": lambda k: (
+        so.linprog([-1.0, -2.0 * k], [[1.0, k], [1.0, 3.0]], LIMITS).fun
+    ),
+    "value, a bound": lambda k: (
+        so.linprog(COSTS, ROWS * k, LIMITS, bounds=[(0.5, None), (0.0, 1.5)]).fun
+    ),
+    "value, an equation": lambda k: so.linprog(COSTS, A_eq=EQUAL * k, b_eq=[4.0 * k**2]).fun,
+    "solution": lambda k: np.sum(W[:2] * so.linprog(COSTS, ROWS * k, LIMITS * k**3).x ** 2),
+    "both": lambda k: (lambda y: y.x[0] * y.fun)(so.linprog(COSTS * k, ROWS, LIMITS * k)),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_linear_programs_have_solutions_tangents_and_second_derivatives(name):
+    f, k, h = SEVERAL[name], 1.1, 1e-4
+    slope = (f(k + h) - f(k - h)) / (2 * h)
+    assert gradient(f, k)[0] == pytest.approx(slope, rel=1e-6)
+    assert jvp(f, (k,), (1.0,))[1] == pytest.approx(slope, rel=1e-6)
+    curvature = (f(k + h) - 2 * f(k) + f(k - h)) / h**2
+    assert hessian(f)(k) == pytest.approx(curvature, rel=1e-5, abs=1e-5)

@@ -110,26 +110,64 @@ rule.constant(so.linear_sum_assignment)  # indices; the cost is a sum of entries
 
 @solver(rule, so.linprog, by=("c", "A_ub", "b_ub", "A_eq", "b_eq"))
 def _(ad, y, given):
-    """Pull back the optimal value, whose derivatives are the solution and its multipliers."""
+    """Pull back the solution and the optimal value.
+
+    At a corner as many constraints hold as there are unknowns. The solution solves these equations,
+    and the multipliers the transposed ones, with the costs: they are the derivatives of the value.
+    """
     refuse_sparse(so.linprog, given["A_ub"], given["A_eq"])
 
     def pullback(dy):
         refuse_unsolved(so.linprog, y.success)
-        (dvalue,) = parts_of(dy, so.linprog, ("fun",))
-        if dvalue is None:
+        dx, dvalue = parts_of(dy, so.linprog, ("x", "fun"))
+        if dx is None and dvalue is None:
             return {}
         unique(y, given)
-        found = {"c": project(dvalue * y.x, given["c"])}
-        for a, b, multipliers in (
-            ("A_ub", "b_ub", y.ineqlin.marginals),
-            ("A_eq", "b_eq", y.eqlin.marginals),
-        ):
+        held, sides = held_by_bounds(y)
+        parts, rows, of_sides = [], [np.eye(len(y.x))[held]], [sides]
+        for a, b, chosen in (("A_ub", "b_ub", those_that_hold(y)), ("A_eq", "b_eq", slice(None))):
             if given[a] is not None:
-                found[a] = project(-dvalue * np.outer(multipliers, y.x), given[a])
-                found[b] = project((dvalue * multipliers).reshape(np.shape(given[b])), given[b])
+                parts.append((a, b, chosen))
+                rows.append(np.asarray(given[a], float)[chosen])
+                of_sides.append(np.ravel(np.asarray(given[b], float))[chosen])
+        M, about = np.concatenate(rows), "the corner that scipy.optimize.linprog has found"
+        x = solved(M, np.concatenate(of_sides), about)
+        found, weights = {}, np.zeros(len(M))
+        if dvalue is not None:
+            c = np.ravel(np.asarray(given["c"], float))
+            found["c"] = project(np.reshape(dvalue * x, np.shape(given["c"])), given["c"])
+            weights = weights + dvalue * solved(M.T, c, about)
+        if dx is not None:
+            weights = weights + solved(M.T, dx, about)
+        ends = np.cumsum([len(part) for part in rows])
+        for (a, b, chosen), begin, end in zip(parts, ends[:-1], ends[1:], strict=True):
+            da, db = np.zeros(np.shape(given[a])), np.zeros(np.size(given[b]))
+            da[chosen] = -np.outer(weights[begin:end], x)
+            db[chosen] = weights[begin:end]
+            found[a] = project(da, given[a])
+            found[b] = project(np.reshape(db, np.shape(given[b])), given[b])
         return found
 
     return pullback
+
+
+def held_by_bounds(y):
+    """Return which unknowns of a linear program are at a bound, and at which number."""
+    is_held = holding(y.lower, y) | holding(y.upper, y)
+    return np.flatnonzero(is_held), y.x[is_held]
+
+
+def those_that_hold(y):
+    """Return the inequalities that the solution of a linear program fulfils as equations."""
+    return np.flatnonzero(holding(y.ineqlin, y))
+
+
+def holding(found, y):
+    """Return which of some constraints have nothing left."""
+    return np.abs(found.residual) <= NEAR * (1 + np.max(np.abs(y.x), initial=0.0))
+
+
+rule.constant(held_by_bounds, those_that_hold)
 
 
 def unique(y, given):
@@ -141,10 +179,9 @@ def unique(y, given):
         raise NotImplementedError(
             "scipy.optimize.linprog has no rule for integers: leave `integrality` out"
         )
-    scale = 1 + np.max(np.abs(y.x), initial=0.0)
     holds, multipliers = [], []
     for found in (y.ineqlin, y.lower, y.upper):
-        holds.append(np.abs(found.residual) <= NEAR * scale)
+        holds.append(holding(found, y))
         multipliers.append(np.abs(found.marginals) > NEAR)
     held = sum(map(np.sum, holds)) + np.size(y.eqlin.residual)
     firmly = sum(np.sum(h & m) for h, m in zip(holds, multipliers, strict=True))
