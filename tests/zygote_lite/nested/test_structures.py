@@ -668,3 +668,71 @@ def test_texts_in_a_gradient_that_forward_mode_goes_over():
     with testing.recorded_only():
         slope, change = jvp(grad(f), (0.5,), (1.0,))
     assert (slope, change) == (3 * 0.25 * 5, 6 * 0.5 * 5)
+
+
+def powered(x, n):
+    return x**n
+
+
+@pytest.fixture
+def rule_with_an_option():
+    """A rule that has no derivative by its second argument."""
+    rule = RuleSet("rule_with_an_option")
+
+    @rule(powered)
+    def _(x: object, n=2.0):
+        return powered(x, n), lambda dy: (dy * n * x ** (n - 1),)
+
+    rule.register()
+    yield
+    rule.unregister()
+
+
+def unpacked(k):
+    x, n = k, 3.5
+    pair = (x, n)
+    x, n = pair
+    return powered(x, n)
+
+
+def through_a_function(k):
+    return (lambda *xs: powered(*xs))(*(k,), 3.5)
+
+
+def within(k):
+    pairs = ((k, 3.5), (k * k, 0.5))
+    return powered(*pairs[0]) * powered(pairs[1][0], pairs[1][1])
+
+
+@pytest.mark.usefixtures("rule_with_an_option")
+@pytest.mark.parametrize("f", [unpacked, through_a_function, within])
+def test_a_constant_in_a_tuple_beside_what_is_differentiated_is_an_option(f):
+    n = 4.5 if f is within else 3.5
+    slope, curvature = n * 1.3 ** (n - 1), n * (n - 1) * 1.3 ** (n - 2)
+    with testing.recorded_only():
+        assert jvp(f, (1.3,), (1.0,))[1] == pytest.approx(slope)
+        assert jvp(grad(f), (1.3,), (1.0,))[1] == pytest.approx(curvature)
+        assert grad(grad(f))(1.3) == pytest.approx(curvature)
+        assert grad(lambda k: jvp(f, (k,), (1.0,))[1])(1.3) == pytest.approx(curvature)
+        assert grad(grad(grad(f)))(1.3) == pytest.approx(curvature * (n - 2) / 1.3)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda k: grad(lambda x: (x, k)[0] * (k, x)[1] * k)(k),
+        lambda k: gradient(lambda t: t[0] * t[1] ** 2, (k, 3.0))[0][1],
+        lambda k: gradient(lambda t: math.prod((2.0, *t)), (k, 3.0))[0][1],
+        lambda k: gradient(lambda t: (lambda *xs: xs[1] * xs[2] ** 2)(2.0, *t), (k, 3.0))[0][1],
+        lambda k: pullback(lambda x: (x * k, 2.0, k), k)[1]((k, 1.0, 1.0))[1],
+        lambda k: jvp(lambda x: (x * x, 2.0, k * x), (k,), (k,))[1][2],
+        lambda k: jacobian(lambda x: np.stack((x, k, x * k)))(k)[2],
+    ],
+    ids=["closure", "argument", "joined", "called", "value", "tangent", "stacked"],
+)
+def test_tuples_whose_entries_are_of_either_level(f):
+    h = 1e-5
+    expected = (f(1.3 + h) - f(1.3 - h)) / (2 * h)
+    for within_modes in (testing.recorded_only, testing.strict):
+        with within_modes():
+            assert grad(f)(1.3) == pytest.approx(expected, rel=1e-8)

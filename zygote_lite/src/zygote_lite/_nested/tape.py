@@ -25,7 +25,7 @@ from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
 from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import Store
-from zygote_lite._ir.intrinsics import build_tuple, join_tuple
+from zygote_lite._ir.intrinsics import build_tuple, join_tuple, unpack
 from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box, Pair, TuplePair, inner_of, outer_of, pair
 from zygote_lite._nested.pullbacks import back_of_general, back_of_linear, back_of_scalar
@@ -154,7 +154,9 @@ class NestedTape(Tape):
         """Return the numbers of what a tuple holds, where recorded code made it."""
         if isinstance(node, TuplePair):
             return node.parts
-        outer = self.outer.parts_of(node.outer) if isinstance(node, Pair) else None
+        if not isinstance(node, Pair) or node.inner is not None:
+            return None
+        outer = self.outer.parts_of(node.outer)
         return None if outer is None else tuple([pair(None, part) for part in outer])
 
     def with_parts(self, node: Any, parts: tuple[Any, ...]) -> Any:
@@ -181,6 +183,12 @@ class NestedTape(Tape):
             rule = find_rule(member, xs[0]) if isinstance(member, _COMPUTED) else None
             if rule is not None and rule.kind in ("general", "linear"):  # `x.T`, say
                 return self.by_rule((None, nodes[1]), member, xs[:1], {})
+        if f in (operator.getitem, unpack) and type(xs[0]) is tuple:
+            known = self.parts_of(nodes[1])
+            if known is not None and f is unpack and xs[1:] == (len(known), None):
+                return xs[0], nodes[1]
+            if known is not None and f is operator.getitem and type(xs[1]) is int:
+                return xs[0][xs[1]], known[xs[1]]
         if f is join_tuple and not (self.written or self.outer.written):
             parts = self.joined_parts(nodes, xs)
         else:
@@ -243,7 +251,10 @@ class NestedTape(Tape):
         """Give written arrays that came from inactive code numbers on both tapes."""
         inner = super().numbered(inner_of(nodes), xs)
         outer = self.outer.numbered(outer_of(nodes), xs)
-        return tuple([pair(a, b) for a, b in zip(inner, outer, strict=True)])
+        found = zip(nodes, inner, outer, strict=True)
+        return tuple(
+            [n if n and n.inner is a and n.outer is b else pair(a, b) for n, a, b in found]
+        )
 
     def read(self, nodes: tuple[Any, ...], x: Any, index: Any) -> Any:
         """Read a part of an array by its rule: an indexed cotangent cannot be on the outer tape."""
