@@ -361,10 +361,11 @@ def gpu(session):
 
 @nox.session
 def figures(session):
-    """Hold what recorded code and first gradients cost to their limits, with all plugins."""
+    """Hold what tapes, first gradients and solvers cost to their limits, with all plugins."""
     session.install("-r", LIBRARIES, *(f"./{name}" for name in DISTRIBUTIONS))
     session.run("python", "-m", "benchmarks.tape_cost")
     session.run("python", "-m", "benchmarks.first_calls")
+    session.run("python", "-m", "benchmarks.solutions")
 
 
 @nox.session

@@ -2,8 +2,8 @@
 
 Run it as a script. For each problem, by each method of `solve_ivp` and by `odeint`, it prints the
 milliseconds of a solution, and how many solutions its value and gradient cost. The limit is
-`LIMIT` solutions and `BEYOND` milliseconds: what costs more is listed at the end, and the exit
-status is 1. Times are of this process, the best of rounds in turns.
+`LIMIT` solutions and the milliseconds of the problem, `BEYOND` for most. What costs more is listed
+at the end, and the exit status is 1. Times are of this process, the best of rounds in turns.
 
     python -m benchmarks.solutions [problem ...] [--methods odeint,RK45]
 """
@@ -25,6 +25,7 @@ LIMIT = 6.0  # solutions
 BEYOND = 5.0  # milliseconds
 ROUNDS = 15
 COUPLED = np.random.default_rng(0).normal(size=(20, 20)) / 20**0.5 - 1.5 * np.eye(20)
+NEXT = np.eye(100, k=1) + np.eye(100, k=-1) - 2.0 * np.eye(100)
 
 
 def hunted(t, y, p):
@@ -62,6 +63,11 @@ def driven(t, y, p):
 def coupled(t, y, p):
     """Return the rates of twenty linear equations."""
     return 0.1 * p + COUPLED @ y
+
+
+def diffusing(t, y, p):
+    """Return the rates of a hundred concentrations on a line, which decay."""
+    return p[0] * (NEXT @ y) - 0.1 * y**3
 
 
 class Problem(NamedTuple):
@@ -105,6 +111,10 @@ PROBLEMS = {
     "pendulum_of_numbers": Problem(swinging_alone, [1.0, 0.0], 10.0, [2.0, 0.1], 100, beyond=12.0),
     "driven_spring": Problem(driven, [1.0, 0.0], 10.0, [2.0, 0.3, 0.5], 100),
     "linear_20": Problem(coupled, [1.0] * 20, 5.0, [1.0] * 20, 10),
+    "pendulum_for_a_moment": Problem(swinging, [1.0, 0.0], 1.0, [2.0, 0.1], 2, beyond=8.0),
+    "diffusion_100": Problem(
+        diffusing, [*np.sin(np.linspace(0, 3, 100))], 1.0, [5.0], 2, beyond=25.0
+    ),
 }
 
 

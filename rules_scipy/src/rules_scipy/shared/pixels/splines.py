@@ -38,8 +38,9 @@ def weights(u, order, derivative):
 def mapped(c, n, mode):
     """Return where a coordinate is looked up on an axis, and the slope of that.
 
-    It is rounded as SciPy rounds it: at a jump that decides which entries are read. The third result tells whether it is looked up at all: elsewhere the value is `cval`. Between
-    the last entry and its repetition a coordinate stays where it is.
+    It is rounded as SciPy rounds it: at a jump that decides which entries are read. The third
+    result tells whether it is looked up at all: elsewhere the value is `cval`. Between the last
+    entry and its repetition a coordinate stays where it is.
     """
     one = np.ones_like(c)
     inside = (c >= 0) & (c <= n - 1)
