@@ -234,6 +234,26 @@ def test_steps_refuse_what_does_not_fit(step):
 
 
 @pytest.mark.parametrize("kind", [sgd, adam])
+def test_steps_refuse_a_state_that_is_not_theirs(kind):
+    m, d = {"w": X, "b": 1.0}, {"w": X, "b": 1.0}
+    _, state = kind(m, d)
+    _, of_the_other = {sgd: adam, adam: sgd}[kind](m, d)
+    for given in (0.1, {}, of_the_other):
+        with pytest.raises(ValueError, match=f"the state given to {kind.__name__} is .*rate="):
+            kind(m, d, given)
+    for other in ({**m, "c": 1.0}, {"w": X}, {"b": 1.0}, {"w": X[:2], "b": 1.0}):
+        with pytest.raises(ValueError, match="the state is that of another model"):
+            kind(other, other, state)
+    with pytest.raises(
+        ValueError, match="the state is that of another model, or of other `frozen`"
+    ):
+        kind(m, d, state, frozen="b")
+    with pytest.raises(ValueError, match="give the two factors"):
+        adam(m, d, decay=0.9)
+    kind(m, d, state)
+
+
+@pytest.mark.parametrize("kind", [sgd, adam])
 def test_numbers_keep_their_kind_and_infinities_stay(kind):
     m = {
         "0-d": np.array(1.5),

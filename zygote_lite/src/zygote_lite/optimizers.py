@@ -57,7 +57,7 @@ def sgd(
         velocity = momentum * velocity + d
         return x - rate * (velocity + weight_decay * x if weight_decay else velocity), velocity
 
-    (velocities,) = state or (None,)
+    (velocities,) = _state_of_last(state, (None,), "sgd")
     made, velocities = _stepped(model, gradient, step, velocities, zero, frozen)
     return made, (velocities,)
 
@@ -90,8 +90,12 @@ def adam(
     The numbers keep their shapes and their precision. Raises `ValueError` if the gradient does not
     have the structure and the shapes of the model.
     """
-    count, moments = state or (0, None)
+    count, moments = _state_of_last(state, (0, None), "adam")
     count += 1
+    if not (isinstance(decay, tuple | list) and len(decay) == 2):
+        raise Fault.OPTION_VALUE(
+            f"{where()}: `decay` is {describe(decay)}: give the two factors, as in `(0.9, 0.999)`"
+        )
     first, second = decay
     correction = np.sqrt(1 - second**count) / (1 - first**count)
 
@@ -109,6 +113,18 @@ def adam(
     return made, (count, moments)
 
 
+def _state_of_last(state: Any, begun: OptimizerState, optimizer: str) -> OptimizerState:
+    """Return the state of the last step, which is `begun` before the first one."""
+    if state is None:
+        return begun
+    if type(state) is tuple and len(state) == len(begun) and isinstance(state[-1], list):
+        return state
+    raise Fault.TREE(
+        f"{where()}: the state given to {optimizer} is {describe(state)}: give what its last step "
+        "returned, or `None` for the first step; the length of a step is `rate=...`"
+    )
+
+
 def _stepped(
     model: Any, gradient: Any, step: Any, states: Any, first: Any, frozen: Collection[str]
 ) -> tuple[Any, list[Any]]:
@@ -117,7 +133,11 @@ def _stepped(
     new: list[Any] = []
 
     def leaf(x: Any, d: Any) -> Any:
-        state = first(x) if old is None else next(old)
+        state = first(x)
+        if old is not None:
+            shape, state = np.shape(state), next(old, None)
+            if state is None or np.shape(state) != shape:
+                raise _of_another_model()
         if d is None:
             new.append(state)
             return x
@@ -130,4 +150,14 @@ def _stepped(
         new.append(state)
         return np.asarray(y, x.dtype) if isinstance(x, np.ndarray) else type(x)(y)
 
-    return TreeWalk(leaf, is_float, frozen).new(model, (gradient,)), new
+    made = TreeWalk(leaf, is_float, frozen).new(model, (gradient,))
+    if old is not None and len(new) != len(states):
+        raise _of_another_model()
+    return made, new
+
+
+def _of_another_model() -> Exception:
+    return Fault.TREE(
+        f"{where()}: the state is that of another model, or of other `frozen` fields: give what "
+        "the last step of this one returned, or `None` for the first step"
+    )
