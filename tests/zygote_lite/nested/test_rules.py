@@ -8,7 +8,8 @@ import scipy.linalg
 from scipy.spatial import distance
 
 from rulescore import RuleSet, Tangent, rrule
-from zygote_lite import grad, hessian, jacfwd
+from tests.zygote_lite.checks.finite_differences import slope
+from zygote_lite import grad, hessian, jacfwd, jvp, testing
 
 X = np.array([0.5, 1.5, -0.3])
 PLACES, HEIGHTS = np.array([-1.0, 0.0, 2.0]), np.array([0.0, 1.0, 3.0])
@@ -17,6 +18,33 @@ PLACES, HEIGHTS = np.array([-1.0, 0.0, 2.0]), np.array([0.0, 1.0, 3.0])
 def test_take():
     found = hessian(lambda x: np.sum(np.take(x, [0, 1, 1]) ** 3))(X)
     np.testing.assert_allclose(found, np.diag([6 * X[0], 12 * X[1], 0.0]))
+
+
+BY_POSITION = {
+    "take": lambda x: np.take(x, [0, 1, 1]),
+    "partition": lambda x: np.partition(x, 1),
+    "pad": lambda x: np.pad(x, 1, "edge"),
+    "reduceat": lambda x: np.add.reduceat(x, [0, 2], 0),
+}
+
+
+@pytest.mark.parametrize("f", BY_POSITION.values(), ids=BY_POSITION)
+def test_options_that_stand_by_position_where_lists_stand_for_arrays(f):
+    v = np.array([1.0, -0.5, 2.0])
+    cubes = lambda x: np.sum(f(x) ** 3)
+    with testing.recorded_only():
+        y, dy = jvp(f, ([*X],), ([*v],))
+        np.testing.assert_allclose(y, f(X))
+        np.testing.assert_allclose(dy, slope(lambda h: f(X + h * v))[0], atol=1e-9)
+        found = [[float(d) for d in row] for row in hessian(cubes)([*X])]
+    want = [
+        (gradient_at(cubes, X + e) - gradient_at(cubes, X - e)) / 2e-4 for e in 1e-4 * np.eye(3)
+    ]
+    np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-6)
+
+
+def gradient_at(f, x):
+    return np.array([slope(lambda h, e=e: f(x + h * e))[0] for e in np.eye(x.size)])
 
 
 def test_interp():

@@ -67,7 +67,8 @@ def _by_body(body: Any, is_of_instances: Any, *xs: Any, **options: Any) -> Any:
             cotangents = _by_parts(
                 back, dy, needed if is_of_instances or needed is None else needed[1:]
             )
-        return cotangents if is_of_instances else (None, *cotangents)
+        found = cotangents if is_of_instances else (None, *cotangents)
+        return (*found, *(None,) * (count - len(found)))  # those of options that stand by position
 
     return y, _Pullback(pull, count)
 
