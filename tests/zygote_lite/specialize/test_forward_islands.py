@@ -1,13 +1,15 @@
 """Islands in forward mode: the tape answers one call in dual code, with its value and tangent."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import slope
-from zygote_lite import code_jvp, explain, jacfwd, jvp, testing
+from zygote_lite import code_jvp, explain, jacfwd, jvp, testing, value_and_grad
 from zygote_lite.modes import switched
 
 X = np.array([1.0, 2.0, 0.5])
@@ -194,3 +196,77 @@ def test_another_callee_on_a_later_call(monkeypatch):
         assert_close(jvp(in_straight_code, (X,), (V,)), (np.sum(5.0 * X * X), 10.0 * np.sum(X * V)))
     monkeypatch.undo()
     assert_close(jvp(in_straight_code, (X,), (V,)), before)
+
+
+# -- memory that an island shares -----------------------------------------------------------------
+
+
+def itself(x):
+    once = 0
+    for i in set(range(3)):
+        if i % 4 == 1:
+            once = once + 1
+    return x if once and x[0] < 5.0 else 2.0 * x
+
+
+def tail_of(x):
+    once = 0
+    for i in set(range(3)):
+        if i % 4 == 1:
+            once = once + 1
+    return x[once:]
+
+
+def of_itself(x):
+    y = x * 1.0
+    z = itself(y)
+    y[0] = 7.0 * x[1]
+    return np.sum(z * y)
+
+
+def of_its_tail(x):
+    y = x * 1.0
+    z = tail_of(y)
+    y[1] = 3.0 * x[0]
+    return np.sum(z * 2.0) * y[0]
+
+
+def of_weights(x):
+    weights = np.ones(3)
+    same = itself(weights)
+    weights[1] = 4.0
+    return np.sum(same * x)
+
+
+@pytest.mark.parametrize("f", [of_itself, of_its_tail, of_weights])
+def test_an_array_that_an_island_returns_may_be_one_that_is_written_to_later(f):
+    for x in (X, X, 6.0 * X, X, X, X):  # for which another array is returned
+        with testing.compared():
+            y, dy = jvp(f, (x,), (V,))
+            value, slopes = value_and_grad(f)(x)
+        assert_close((y, value), (f(x), f(x)))
+        want = slope(lambda t, x=x: f(x + t * V))[0]
+        assert_close((dy, slopes @ V), (want, want), 1e-6)
+
+
+def test_there_are_islands_whatever_was_differentiated_before():
+    program = """
+import numpy as np
+from zygote_lite import code_adjoint, code_jvp, gradient, jvp
+
+def odd(x, n):
+    total = 0.0
+    for i in set(range(n)):
+        if i % 4:
+            total = total + x * i
+    return total
+
+x = np.ones(3)
+gradient(lambda x: np.sum(odd(x, 3)), x)
+print("island(odd" in code_adjoint(lambda x: np.sum(odd(x, 3)), x))
+print("island_jvp(odd" in code_jvp(lambda x: np.sum(odd(x, 3)), x))
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert found.stdout == "True\nTrue\n"

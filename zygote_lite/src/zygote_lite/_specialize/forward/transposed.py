@@ -6,6 +6,7 @@ The tape runs a call with a rule once more; an island, whose value it gives too,
 from typing import Any
 
 from zygote_lite._nested.tangents import pushed_forward
+from zygote_lite._specialize.infer.islands import apart
 from zygote_lite._specialize.typed.abstract_eval import sealed
 from zygote_lite._specialize.typed.runtime import real_where_due
 
@@ -28,7 +29,8 @@ def island_jvp(f: Any, xs: Any, dxs: Any) -> tuple[Any, Any]:
         f: the function, which cannot be transformed.
         xs, dxs: its arguments, and their tangents; `None` is a zero.
     """
-    return _pushed_by_tape(f, xs, dxs, {})
+    y, dy = _pushed_by_tape(f, xs, dxs, {})
+    return apart(y, xs), dy
 
 
 def _pushed_by_tape(f: Any, xs: Any, dxs: Any, options: dict[str, Any]) -> tuple[Any, Any]:

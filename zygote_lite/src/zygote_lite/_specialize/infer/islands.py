@@ -14,6 +14,8 @@ import operator
 import types
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._specialize.infer.effects.sought import Search, is_known_constant
 from zygote_lite._specialize.infer.plain_calls import call_as_it_is, may_be_called
@@ -40,12 +42,27 @@ def island(f: Any, *xs: Any, only: tuple[int, ...] | None = None) -> tuple[Any, 
     """
     flags = [True if only is None or i in only else None for i in range(len(xs))]
     y, back = recorded_quietly((None, *flags), f, tuple(map(sealed, xs)), {})
-    return y, IslandPullback(back, xs, flags)
+    return apart(y, xs), IslandPullback(back, xs, flags)
 
 
 def unfollowed(f: Any, *xs: Any) -> Any:
     """Return the value of a call that no gradient passes through."""
-    return f(*map(sealed, xs))
+    return apart(f(*map(sealed, xs)), xs)
+
+
+def apart(y: Any, xs: tuple[Any, ...]) -> Any:
+    """Return the value of an island, which may not be an array that it was given, or a view of one.
+
+    That may be written to later, or be a copy that was made for the reverse pass.
+    """
+    if isinstance(y, np.ndarray) and any(
+        isinstance(x, np.ndarray) and np.may_share_memory(x, y) for x in xs
+    ):
+        raise Unsound.SHARED_WRITE(
+            "a function that cannot be transformed returns an array that it is given, or a view of "
+            "one: return a copy"
+        )
+    return y
 
 
 class IslandPullback:

@@ -217,6 +217,8 @@ class _EndlessError(BaseException):
 
 def _is_of_plugin(rule: Any) -> bool:
     written = rule.partials or (rule.body,)
+    if rule.kind == "constant":  # its body is the function itself, which is looked at
+        return True
     return all(is_of_plugin({"__name__": getattr(f, "__module__", None)}) for f in written)
 
 
