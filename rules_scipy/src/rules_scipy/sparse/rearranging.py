@@ -119,6 +119,10 @@ if hasattr(sp, "permute_dims"):  # since SciPy 1.15
 
     @rule(sp.permute_dims)
     def _(A: Sparse, axes=None, copy=False):
+        if A.format == "coo" and not copy:
+            raise NotImplementedError(
+                "permute_dims changes an array of the format COO in place: give `copy=True`"
+            )
         return rearranged(lambda b: sp.permute_dims(b, axes, copy), A, sums=False)
 
 
