@@ -5,7 +5,7 @@ from scipy import sparse as sp
 from scipy.sparse import csgraph as cg
 
 from rules_scipy.sparse.csgraph.paths import Graph, as_graph, by_edges
-from rules_scipy.sparse.values import Sparse, coordinates, moved, stored
+from rules_scipy.sparse.values import Sparse, coordinates, filled, moved, sampled, stored
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.sparse.csgraph.trees")
@@ -65,4 +65,5 @@ def _(graph: Graph, null_value=0, nan_null=True, infinity_null=True):
 @rule(cg.csgraph_to_dense)
 def _(csgraph: Sparse, null_value=0):
     as_graph(cg.csgraph_to_dense, csgraph)
-    return cg.csgraph_to_dense(csgraph, null_value), lambda dy: (project(dy, csgraph),)
+    y = cg.csgraph_to_dense(csgraph, null_value)
+    return y, lambda dy: (filled(csgraph, sampled(dy, csgraph)),)
