@@ -299,13 +299,13 @@ QUESTIONS = {
     "numbers": lambda m, k: max(m.floats[:3]) + sum(m.floats[:3]),
     "with": in_a_context,
     "try": caught,
+    "eval": lambda m, k: len(eval("[k]")),
     "match": matched,
     "a local class": of_a_local_class,
     "wraps": of_wrapped,
     "a gradient": lambda m, k: gradient(lambda y: y * m.parts[k].number, 2.0)[0] + 1,
 }
 EITHER = {
-    "eval": lambda m, k: len(eval("[k]")),
     "a frame": lambda m, k: sys._getframe().f_lineno > 0,
     "inspect": lambda m, k: inspect.currentframe() is not None,
     "vectorize": lambda m, k: float(np.vectorize(number_of_part, otypes=[float])(m.array[:3])[1]),

@@ -5,6 +5,7 @@ import enum
 import functools
 import math
 import operator
+import timeit
 import types
 from collections import Counter, namedtuple
 from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
@@ -25,6 +26,61 @@ def arguments(x, y):
         return a * b + c * d * a
 
     return f(x, b=y) + f(b=x, a=y, d=x) + f(x, y, y, x)
+
+
+@works("`eval` of a text that reads active variables", (0.5, 0.6))
+def evaluates(x, y):
+    z = x * y
+    given = eval("a[0] * y", {"a": [x, 1.0]}, {"y": y})
+    return eval("z * x if y > 0 else z") + given + (lambda v: eval(" v * v"))(x)
+
+
+@works("`exec` of a text that reads and assigns active variables", (0.5,))
+def executes(x):
+    names = {"x": x, "made": []}
+    exec(TEXT, names)
+    inner = {}
+    exec("z = x * 2.0\nz **= 2", {"x": x}, inner)
+    z = x * x
+    exec("z = 3.0\nnames['made'].append(x)")
+    return names["y"] * names["made"][0] + inner["z"] * z * names["made"][-1]
+
+
+TEXT = """
+import math
+from math import cos as cosine
+y = 0.0
+for i in range(3):
+    y += math.sin(x * i)
+    made.append(y)
+if y > 0:
+    a, *b = y, x, cosine(x)
+    y = a * b[0] * b[1]
+"""
+
+
+@works("`eval` and `exec` of texts that read nothing active", (0.5,))
+def runs_texts(x):
+    names = {}
+    exec("k = 3.0\ndef f(v):\n    return v * v\ndef g(v):\n    return f(v) * k", names)
+    exec("class A:\n    def m(self, v):\n        return v * self.b", globals(), names)
+    names["A"].b = eval("1 + 2")
+    scaled = eval("lambda v, by=2.0: v * by")
+    return names["g"](x) + scaled(x) + names["A"]().m(x) * eval("len(names)")
+
+
+@works("`eval` of code that is compiled there", (0.5,))
+def evaluates_compiled(x):
+    code = compile("x * x", "<text>", "eval")
+    return eval(code) * eval(code, {"x": 3.0 * x})
+
+
+@works("`timeit` of functions", (0.5,))
+def timed(x):
+    made = []
+    timeit.timeit(lambda: made.append(x * x), number=2)
+    timeit.repeat("1 + 1", number=1, repeat=2)
+    return made[1] * len(made)
 
 
 @works("annotations of variables that are no numbers", (0.5, 0.6))

@@ -40,16 +40,21 @@ def asynchronous(x):
         return e.value
 
 
-@refused("`eval` of active values", "eval", (0.5,))
-def evaluates(x):
-    return eval("x * x")
+@refused("functions in the text of `eval` or `exec` that read active variables", "reads", (0.5,))
+def evaluates_a_function(x):
+    return eval("(lambda: a)()", {"a": x * x})
 
 
-@refused("`exec` of active values", "exec", (0.5,))
-def executes(x):
-    names = {"x": x}
-    exec("y = x * x", names)
-    return names["y"]
+@refused("functions in the text of `eval` or `exec` that read active variables", "reads", (0.5,))
+def executes_a_function(x):
+    names = {"a": x * x}
+    exec("def f(t):\n    return t * a", names)
+    return names["f"](2.0)
+
+
+@refused("`eval` of code that looks at all variables", "`locals` in its line 1", (0.5,))
+def evaluates_locals(x):
+    return eval("locals()['x'] * 2.0")
 
 
 @refused("`locals()` in a comprehension or a class", "locals", (0.5,))
@@ -67,6 +72,14 @@ def reads_locals_by_another_name(x):
 def writes_a_variable(x):
     globals()["COUNT"] = x * 3.0
     return COUNT * x
+
+
+@refused("a variable of a module, written as an entry of a dict", "variable `a`", (0.5,))
+def variable_of_a_function_in_a_text(x):
+    names = {}
+    exec("def f(t):\n    return t * a", names)
+    names["a"] = x * x
+    return names["f"](2.0)
 
 
 @refused("a function in C without a rule", "rule", (0.5,))

@@ -63,8 +63,11 @@ INSTEAD = {
         "pass `float(stop_gradient(x))`, which is a constant",
     ),
     "`async def`, `await`": ("ZL011", "a plain function, which the coroutine calls"),
-    "`eval` of active values": ("ZL011", "make a function of the text outside, and call it"),
-    "`exec` of active values": ("ZL011", "make a function of the text outside, and call it"),
+    "functions in the text of `eval` or `exec` that read active variables": (
+        "ZL011",
+        "arguments of these functions",
+    ),
+    "`eval` of code that looks at all variables": ("ZL011", "the variables by their names"),
     "`locals()` in a comprehension or a class": ("ZL011", "a call before it"),
     "`locals` by another name": ("ZL014", "`locals()`"),
     "a variable of a module, written as an entry of a dict": ("ZL019", "an argument"),

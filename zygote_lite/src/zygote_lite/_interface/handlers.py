@@ -23,6 +23,7 @@ from zygote_lite._python.library import (
     heapq,
     itertools,
     output,
+    running_texts,
     steps,
     streams,
     threads,
@@ -39,7 +40,7 @@ MODULES = (
     attributes, lookup, construct,
     lists, dicts, sets, deques, mappingproxy,
     builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks, threads,
-    contextvars, callbacks,
+    contextvars, callbacks, running_texts,
     writes, functions, conversions, nditer, foreign,
     callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip

@@ -333,12 +333,33 @@ def note_class(cls: Any, names: tuple[Any, ...], held: dict[str, Any], /, *value
     """Note where the attributes of a class defined inside came from."""
 
 
+def run_text(
+    kind: str, source: Any, module: Any, variables: Any, is_around: bool, flags: int, /
+) -> Any:
+    """Run a text or code by `eval` or `exec`.
+
+    Arguments:
+        kind: which of them.
+        source: the text or code.
+        module: the dict of its global variables.
+        variables: the dict of its own.
+        is_around: whether its own are those of the function that calls.
+        flags: of the compiler, which the text inherits.
+    """
+    code = source
+    if isinstance(source, str | bytes):
+        text = source.lstrip(" \t" if isinstance(source, str) else b" \t")  # type: ignore[arg-type]
+        text = text if kind == "eval" else source
+        code = compile(text, "<string>", kind, flags, dont_inherit=True)
+    return getattr(builtins, kind)(code, module, variables)
+
+
 _FUNCTIONS = (
     apply, build_dict, build_list, build_set, build_slice, build_tuple,
     class_parts, delete_cell, enter_context, exit_context, format_value, invoke, invoke_found,
     join_arguments, join_dict, join_list, join_set, join_text, join_tuple, look_up, mapping_parts,
     mapping_rest, matches_class, matches_mapping, matches_sequence, note_annotations, note_class,
-    read_cell, resume, set_defaults, unpack, value_returned, write_cell, write_global,
+    read_cell, resume, run_text, set_defaults, unpack, value_returned, write_cell, write_global,
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",

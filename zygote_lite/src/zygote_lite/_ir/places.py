@@ -150,6 +150,11 @@ def users_globals() -> dict[str, Any]:
     return {} if frame is None else frame.f_globals
 
 
+def globals_of_caller() -> dict[str, Any]:
+    """Return the variables of the module whose code is running, also of an installed one."""
+    return next((frame.f_globals for frame in _frames() if not _is_ours(frame)), {})
+
+
 def users_locals() -> tuple[str, dict[str, Any]]:
     """Return the name of the user's function that is being recorded, and its variables."""
     frame = _users_frame()

@@ -3,6 +3,8 @@
 Targets of assignments are expressions too, that are stored to.
 """
 
+import __future__
+
 import ast
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +16,17 @@ from zygote_lite._ir.operators import OF_SYNTAX
 Lower = Callable[[ast.expr, str], ir.Atom]  # of an expression, into a variable
 
 
-def _running_text(function: str, name: str, e: ast.Call) -> tuple[str, str]:
-    """Return what a call does that runs a text, and what to write in its place."""
-    is_given = e.args[1:] or e.keywords
-    of = "also with variables that it is given" if is_given else "with the variables around it"
-    instead = "write that code here, or make a function of it by `exec` before, and call that"
-    return f"`{name}` of code, {of},", f"{instead}; or declare a rule for {function}"
+_OF_TEXTS = ("exec", "eval")
+
+
+def _spaces_given(e: ast.Call) -> list[ast.expr] | None:
+    """Return the dicts that a call of `exec` or `eval` is given; `None` for another form of it."""
+    names = [k.arg for k in e.keywords]
+    given = [*e.args[1:], *(k.value for k in e.keywords)]
+    is_known = names == ["globals", "locals"][len(e.args) - 1 :][: len(names)] and len(given) < 3
+    is_none = any(isinstance(x, ast.Constant) and x.value is None for x in given)
+    is_starred = any(isinstance(x, ast.Starred) for x in e.args)
+    return given if e.args and is_known and not is_none and not is_starred else None
 
 
 class Expressions(Looking):
@@ -270,8 +277,8 @@ class Expressions(Looking):
 
     def expr_call(self, e: ast.Call, target: str | None) -> ir.Atom:
         name = e.func.id if isinstance(e.func, ast.Name) else ""
-        if name in ("exec", "eval") and name not in self.locals:
-            self.refuse(e, *_running_text(self.code.co_name, name, e))
+        if name in _OF_TEXTS and name not in self.locals and not self.is_replaced(name):
+            return self.running_text(e, name, target)
         if looks_at_variables(e) and name not in self.locals and not self.is_replaced(name):
             return self.variables(e, name, target)
         arguments = [*e.args]
@@ -288,6 +295,22 @@ class Expressions(Looking):
         positional, keyword = atoms[: len(arguments)], atoms[len(arguments) :]
         named = list(zip([k.arg for k in e.keywords], keyword, strict=True))
         return self.put(ir.Call, e, target, function, positional, named)
+
+    def running_text(self, e: ast.Call, name: str, target: str | None) -> ir.Atom:
+        """Append what `exec` or `eval` does, with the dicts that it is given or those around."""
+        given = _spaces_given(e)
+        if given is None:
+            self.refuse(
+                e, f"`{name}` with `None`, or with `*` or `**`", "pass the dicts as they are"
+            )
+        source, *spaces = self.operands(e.args[0], *given)
+        if not given:
+            spaces = [self.variables(e, what, None) for what in ("globals", "locals")]
+        flags = self.code.co_flags & __future__.annotations.compiler_flag
+        last: list[ir.Atom] = [ir.Const(not given), ir.Const(flags)]
+        return self.call(
+            e, target, "run_text", [ir.Const(name), source, spaces[0], spaces[-1], *last]
+        )
 
     def apply(self, e: ast.Call, target: str | None) -> ir.Atom:
         plain = not any(isinstance(a, ast.Starred) for a in e.args)
