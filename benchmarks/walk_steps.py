@@ -6,6 +6,7 @@
 A model of that many objects, from each of which all others are reached (by default a million), is
 captured by a closure, a global, an attribute of an argument, or is an argument. Something active is
 written into an object outside; before that no walk is needed. Each function asks 1 and 30 times.
+Looked at is what walks through the heap meet, and what the search for methods that may write does.
 The table has the objects that these calls looked at, and the seconds of the second. The last column
 has what one question of the closure looks at where nothing tells that no walk is needed, bounds it
 or remembers what was found: each call walks through all that it reaches.
@@ -13,7 +14,9 @@ or remembers what was found: each call walks through all that it reaches.
 
 import contextlib
 import copy
+import dataclasses
 import functools
+import io
 import itertools
 import sys
 import time
@@ -44,6 +47,16 @@ QUESTIONS = {
     "copy": lambda m, k: copy.copy(m.parts[k]).number + 1,
     "chain": lambda m, k: len([*itertools.chain(m.parts[:3], m.parts[:2])]),
     "in C": lambda m, k: sys.getsizeof(m.parts[k]) > 0,
+    "sorted keys": lambda m, k: sorted(m.keys)[1].number,
+    "max": lambda m, k: max(m.keys).number,
+    "index": lambda m, k: m.keys.index(m.keys[k]) + m.keys.count(m.keys[k]),
+    "in keys": lambda m, k: (m.keys[k] in m.keys) + 1,
+    "== of lists": lambda m, k: (m.keys == m.keys[:]) + 1,
+    "== of data": lambda m, k: (m.data[k] == m.data[0]) + 1,
+    "a set": lambda m, k: len({*m.keys}),
+    "repr": lambda m, k: len(repr(m.keys)),
+    "join": lambda m, k: len(",".join([str(key) for key in m.keys])),
+    "print": lambda m, k: print(m.keys[k], end="", file=QUIET) is None,
 }
 
 
@@ -56,6 +69,7 @@ class Part:
 
 OUTSIDE = Part(0.0, None)
 MODEL = None  # the model, as a global
+QUIET = io.StringIO()
 
 
 class Key:
@@ -69,6 +83,20 @@ class Key:
 
     def __eq__(self, other):
         return self.number == other.number
+
+    def __lt__(self, other):
+        return self.number < other.number
+
+    def __repr__(self):
+        return f"Key({self.number})"
+
+
+@dataclasses.dataclass
+class Data:
+    """What is compared by all that it holds."""
+
+    number: float
+    keys: list
 
 
 class Model:
@@ -98,6 +126,7 @@ def ways(size):
     """Yield the names of ways to a model, with a function by each, and its arguments."""
     model = Model(size)
     model.keys = [Key(k, model) for k in range(3)]
+    model.data = [Data(float(k), model.keys) for k in range(3)]
     model.by_key = {key: key.number for key in model.keys}
     model.array = np.array(model.parts, dtype=object)
     model.cached = functools.lru_cache(lambda k: model.parts[k].number)
@@ -161,7 +190,7 @@ def walking_each_time():
 
 def main():
     """Print the table."""
-    from zygote_lite._activity import heap, walk  # not of all commits that are measured
+    from zygote_lite._activity import heap, hooks, walk  # not of all commits that are measured
 
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     steps, kind_of = [0], heap.kind_of
@@ -170,7 +199,18 @@ def main():
         steps[0] += 1
         return kind_of(x)
 
+    look_at, items_of = hooks._Search.look_at, hooks._items_of
+
+    def looking(self, x, is_beyond):
+        steps[0] += 1
+        look_at(self, x, is_beyond)
+
+    def taking(x):
+        steps[0] += len(found := items_of(x))
+        return found
+
     heap.kind_of = walk.kind_of = counting
+    hooks._Search.look_at, hooks._items_of = looking, taking
     print(f"{'':14}{'':14}{'1 question':>12}{'30':>10}{'seconds':>10}{'1, walking':>12}")
     for way, f, given in ways(size):
         for name, ask in QUESTIONS.items():

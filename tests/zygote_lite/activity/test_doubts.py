@@ -13,7 +13,7 @@ from scipy import integrate, optimize
 
 from tests.zygote_lite.checks.finite_differences import assert_slopes, slopes
 from zygote_lite import DifferentiationError, gradient, value_and_grad
-from zygote_lite._activity import doubts, heap, side_effects, walk
+from zygote_lite._activity import deeds, doubts, heap, hooks, side_effects, walk
 from zygote_lite._cotangents.run import state
 from zygote_lite._specialize import callee
 from zygote_lite.testing import recorded_only
@@ -329,10 +329,8 @@ def test_a_large_argument_is_looked_at_once(steps):
 def test_dicts_are_not_searched_for_the_methods_of_what_they_hold(monkeypatch):
     held = {k: [k] for k in range(1000)}
     searched = []
-    parts = side_effects._items_of
-    monkeypatch.setattr(
-        side_effects, "_items_of", lambda x, names: searched.append(x) or parts(x, names)
-    )
+    parts = hooks._items_of
+    monkeypatch.setattr(hooks, "_items_of", lambda x: searched.append(x) or parts(x))
 
     def f(x):
         counted.w = x
@@ -561,13 +559,13 @@ class Compared:
 def test_classes_are_asked_once_for_what_their_methods_write(monkeypatch):
     """However many objects a list has, and however often is asked."""
     asked = []
-    may_write = side_effects.may_write
+    may_write = deeds.may_write
 
     def counting(f, *xs):
         asked.append(f)
         return may_write(f, *xs)
 
-    monkeypatch.setattr(side_effects, "may_write", counting)
+    monkeypatch.setattr(hooks, "may_write", counting)
     kept = [0.0]
     for size in (20, 2_000):
         parts = [Compared(i) for i in range(size)]

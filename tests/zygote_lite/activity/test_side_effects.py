@@ -16,8 +16,6 @@ import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import DifferentiationError, gradient, pullback
-from zygote_lite._activity import side_effects
-from zygote_lite.testing import recorded_only
 
 HELD = [1.0]
 
@@ -670,40 +668,3 @@ def test_a_method_that_calls_what_it_has_found_may_change_something(kind, compar
         except DifferentiationError:
             continue
         assert found == pytest.approx(6.0)
-
-
-class Linked:
-    def __init__(self, number, all_of_them):
-        self.number, self.all_of_them = number, all_of_them
-
-    def __eq__(self, other):
-        return self.number == other.number
-
-    __hash__ = None
-
-
-@pytest.mark.parametrize("written", [True, False])
-def test_what_objects_hold_is_looked_through_for_methods_within_a_bound(written, monkeypatch):
-    sizes = []
-    parts = side_effects._items_of
-    monkeypatch.setattr(
-        side_effects, "_items_of", lambda x, names: sizes.append(len(y := parts(x, names))) or y
-    )
-    looked_at = {}
-    for size in (100_000, 200_000):
-        objects = []
-        objects += [Linked(k, objects) for k in range(size)]
-        box = [0.0]
-
-        def f(x, objects=objects, box=box):
-            total = 0.0
-            box[0] = x * x if written else 2.25
-            for k in range(5):
-                total = total + (objects[k] == objects[k % 2]) * box[0] * x
-            return total
-
-        sizes.clear()
-        with recorded_only():
-            assert gradient(f, 1.5) == (13.5 if written else 4.5,)
-        looked_at[size] = sum(sizes)
-    assert looked_at[100_000] == looked_at[200_000] < 60_000

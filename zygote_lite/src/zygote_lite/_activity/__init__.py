@@ -2,6 +2,7 @@
 
 Read `activity` first (is an operand active?), then `marks` (which containers hold active values,
 and when nothing else can), `walk`, `heap` and `reachability` (the walk through the heap),
-`operands` and `doubts` (where none is needed), `side_effects` (what functions written in C may
-call, what code may write), `saved` (values that pullbacks have saved and that are written later).
+`operands` and `doubts` (where none is needed), `deeds` (what a function may write and read, told
+from its code), `hooks` and `side_effects` (which methods functions written in C may call), `saved`
+(values that pullbacks have saved and that are written later).
 """

@@ -21,8 +21,9 @@ from typing import Any
 
 from rulescore import find_rule
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.deeds import names_loaded
 from zygote_lite._activity.operands import holds_itself, looked_at
-from zygote_lite._activity.side_effects import SEEKING_IN_ORDER, as_far_as_found, names_loaded
+from zygote_lite._activity.side_effects import SEEKING_IN_ORDER, as_far_as_found
 from zygote_lite._activity.walk import (
     FOR_LONG_CALLS,
     may_reach_active,

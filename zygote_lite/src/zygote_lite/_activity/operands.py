@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.classes import computes, is_class_active, member_of
+from zygote_lite._activity.hooks import has_any_of
 from zygote_lite._activity.marks import PLAIN
 from zygote_lite._activity.reachability import is_users_class
-from zygote_lite._activity.side_effects import has_any_of
 from zygote_lite._cotangents.kinds import OBJECT, dict_of, kind_of_type, owner_of
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import build_set

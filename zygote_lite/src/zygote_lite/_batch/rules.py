@@ -8,8 +8,8 @@ import numpy as np
 
 from rulescore import Array, RuleError, find_batched, find_rule
 from rulescore.faults import an
+from zygote_lite._activity.deeds import may_write
 from zygote_lite._activity.effects import effect_of
-from zygote_lite._activity.side_effects import may_write
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, is_number, shown
 from zygote_lite._ir.operators import BINARY, COMPARISONS, IN_PLACE
 from zygote_lite._ir.places import are_ours, is_installed, is_library, name_of, where

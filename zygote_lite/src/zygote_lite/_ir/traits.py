@@ -223,17 +223,17 @@ def is_elementwise(f: Any) -> bool:
 # -- methods of user classes that C calls unasked ----------------------------------------------
 
 COMPARING = frozenset(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"))
-_ITERATE = frozenset(("__iter__", "__next__", "__len__", "__length_hint__", "__getitem__"))
+ITERATE = frozenset(("__iter__", "__next__", "__len__", "__length_hint__", "__getitem__"))
 HASH = frozenset(("__hash__", "__eq__"))
-_TEXT = frozenset(("__str__", "__repr__", "__format__", "write", "flush"))
+TO_TEXT = frozenset(("__str__", "__repr__", "__format__", "write", "flush"))
 _NUMBER = frozenset(("__index__", "__int__", "__float__", "__complex__", "__bool__", "__len__",
                     "__trunc__", "__round__", "__floor__", "__ceil__", "__array__"))  # fmt: skip
 _CLASS = frozenset(("__instancecheck__", "__subclasscheck__"))
 _ATTRIBUTE = frozenset(("__getattr__", "__getattribute__"))
-SPREAD = _ITERATE | _NUMBER
+SPREAD = ITERATE | _NUMBER
 """Methods that NumPy calls to spread a value over an array."""
 SPECIAL_METHODS = frozenset((
-    *_ATTRIBUTE, *COMPARING, *_ITERATE, *HASH, *_TEXT, *_NUMBER, *_CLASS,
+    *_ATTRIBUTE, *COMPARING, *ITERATE, *HASH, *TO_TEXT, *_NUMBER, *_CLASS,
     "__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__", "__sizeof__",
 ))  # fmt: skip
 """All that is called unasked."""
@@ -242,16 +242,16 @@ declare(
     operator.contains, operator.countOf, operator.indexOf, list.index, list.count, list.remove,
     list.__contains__, tuple.index, tuple.count, tuple.__contains__, deque.index, deque.count,
     deque.remove, deque.__contains__,
-    calls=COMPARING | _ITERATE | {"__contains__"}, calls_within=True,
+    calls=COMPARING | ITERATE | {"__contains__"}, calls_within=True,
 )  # fmt: skip
-declare(sorted, min, max, list.sort, *_RICH, calls=COMPARING | _ITERATE, calls_within=True)
+declare(sorted, min, max, list.sort, *_RICH, calls=COMPARING | ITERATE, calls_within=True)
 declare(
     set, frozenset, dict, dict.update, set.update, set.union, set.intersection, set.difference,
     set.symmetric_difference, set.intersection_update, set.difference_update,
     set.symmetric_difference_update, set.isdisjoint, set.issubset, set.issuperset,
     frozenset.union, frozenset.intersection, frozenset.difference, frozenset.symmetric_difference,
     frozenset.isdisjoint, frozenset.issubset, frozenset.issuperset, frozenset.__contains__,
-    build_set, join_set, join_dict, matches_mapping, calls=HASH | _ITERATE, calls_within=True,
+    build_set, join_set, join_dict, matches_mapping, calls=HASH | ITERATE, calls_within=True,
 )  # fmt: skip
 declare(
     hash, build_dict, set.add, set.discard, set.remove, set.__contains__, dict.__contains__,
@@ -264,14 +264,14 @@ declare(
 )  # fmt: skip
 declare(
     str, repr, ascii, format, print, format_value, operator.mod, str.format, str.format_map,
-    str.__mod__, calls=_TEXT | {"__getitem__", "__missing__"}, calls_within=True,
+    str.__mod__, calls=TO_TEXT | {"__getitem__", "__missing__"}, calls_within=True,
 )  # fmt: skip
 declare(
     int, float, complex, bool, round, range, operator.index, operator.not_, operator.truth,
     math.floor, math.ceil, math.trunc, bin, hex, oct, chr, calls=_NUMBER,
 )  # fmt: skip
-declare(any, all, filter, calls=_NUMBER | _ITERATE, calls_within=True)
-declare(list, tuple, str.join, calls=_ITERATE)
+declare(any, all, filter, calls=_NUMBER | ITERATE, calls_within=True)
+declare(list, tuple, str.join, calls=ITERATE)
 declare(isinstance, issubclass, calls=_CLASS)
 declare(operator.delitem, calls=frozenset(("__delitem__", "__getitem__", "__index__")))
 declare(delattr, calls=frozenset(("__delattr__",)))

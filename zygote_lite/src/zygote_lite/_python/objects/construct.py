@@ -18,8 +18,9 @@ from zygote_lite._activity.classes import (
     is_method_of_dataclass,
     member_of,
 )
+from zygote_lite._activity.deeds import may_write
 from zygote_lite._activity.marks import mark_active, mark_new, note_made
-from zygote_lite._activity.side_effects import callbacks, hooks_called, may_write
+from zygote_lite._activity.side_effects import callbacks, hooks_called
 from zygote_lite._activity.walk import captured_within, is_reached, reaches_active_at_all
 from zygote_lite._cotangents.registry import (
     Handlers,

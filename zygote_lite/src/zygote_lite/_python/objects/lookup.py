@@ -14,9 +14,9 @@ import numpy as np
 
 from zygote_lite._activity.activity import holder_of
 from zygote_lite._activity.classes import attribute_in_c, bind_method, fields_of, hook_of, member_of
+from zygote_lite._activity.deeds import may_write
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.reachability import referent
-from zygote_lite._activity.side_effects import may_write
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
