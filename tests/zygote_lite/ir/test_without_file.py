@@ -26,6 +26,17 @@ def test_a_program_on_the_command_line(options):
     assert done.stdout == "(6.0,) [(3.0,), (4.0,)]\n", done.stderr
 
 
+def test_timeit_on_the_command_line():
+    """A wrong gradient would end the program with an error."""
+    setup = "from zygote_lite import gradient\ndef f(x): return x * x"
+    timed = "assert gradient(f, 3.0) == (6.0,) == gradient(lambda x: 2 * f(x), 1.5)"
+    done = subprocess.run(
+        [sys.executable, "-m", "timeit", "-n3", "-r1", "-s", setup, timed],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 NAMELESS = """
 import dataclasses
 
