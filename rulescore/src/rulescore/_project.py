@@ -249,6 +249,12 @@ def _sum_leading(dx: Any, x: Any) -> Any:
 _total: Any = np.add.reduce  # the types of NumPy know no axis of it
 
 
+_UNKNOWN = (
+    "an array of dask has an unknown shape here, as `x[x > 0]` has: choose by "
+    "`np.where(x > 0, x, 0.0)`, or call `compute_chunk_sizes()` of the array before"
+)
+
+
 def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
     """Sum `dx` over the axes along which an array of `shape` was broadcast."""
     given = dx.shape if type(dx) is np.ndarray else shape_of(dx)
@@ -266,6 +272,8 @@ def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
             axes.append(axis)
             is_fitting = n == 1
     if not is_fitting:
+        if any(n != n for n in (*shape, *given)):
+            raise NotImplementedError(_UNKNOWN)
         raise ValueError(f"a cotangent of shape {given} does not fit a primal of shape {shape}")
     if type(dx) is np.ndarray:
         if not extra:

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 import pytest
 
-from zygote_lite import DifferentiationError, grad
+from zygote_lite import DifferentiationError, NoRuleError, grad
 
 da = pytest.importorskip("dask.array", reason="dask of requirements.txt is missing")
 X = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
@@ -102,6 +102,38 @@ def test_what_only_dask_has_is_refused_by_name(name):
     """The cotangent of what `x.vindex[...]` gives was lost: the gradient was `None`."""
     with pytest.raises(DifferentiationError, match=name):
         grad(REFUSED[name])(da.from_array(X, chunks=(1, 3)))
+
+
+OF_UNKNOWN_LENGTH = {
+    "a mask": lambda x: np.sum(x[x > 0] ** 2),
+    "a mean": lambda x: np.mean(x[x > 0]),
+    "an extract": lambda x: np.sum(np.extract(x > 0, x)),
+}
+
+
+@pytest.mark.parametrize("name", OF_UNKNOWN_LENGTH)
+def test_a_shape_that_dask_does_not_know_is_refused_with_what_helps(name):
+    """The error was that a rule had given a cotangent of the wrong shape."""
+    words = r"test_foreign\.py:\d+: .*dask.*shape is not known.*`np\.where"
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match=words):
+            grad(OF_UNKNOWN_LENGTH[name])(da.from_array(X, chunks=(1, 3)))
+
+
+def test_what_helps_where_dask_does_not_know_a_shape():
+    x = da.from_array(X, chunks=(1, 3))
+    dx = grad(lambda x: np.sum(np.where(x > 0, x, 0.0) ** 2))(x)
+    np.testing.assert_allclose(dx.compute(), 2 * X * (X > 0))
+
+
+@pytest.mark.filterwarnings("ignore:The `numpy.interp` function:FutureWarning")
+def test_a_function_that_the_library_lacks_is_told_with_the_line():
+    x = da.from_array(X, chunks=(1, 3))
+    told = r"test_foreign\.py:\d+: the pullback of numpy\.interp failed for arrays of dask: .*; use"
+    with pytest.raises(NoRuleError, match=told):
+        grad(lambda x: np.sum(np.interp(x, [0.0, 1.0, 2.0], [0.0, 1.0, 4.0])))(x)
+    with pytest.raises(NotImplementedError, match="only works along an axis"):  # dask's own error
+        grad(np.median)(x)
 
 
 def test_a_rule_of_ones_own_is_for_a_method_too():

@@ -17,7 +17,7 @@ from zygote_lite._activity.activity import (
     text_pullback,
 )
 from zygote_lite._activity.walk import surely_reaches_active
-from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
+from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, is_foreign, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.places import name_of, noted_place, told_place, where
@@ -32,7 +32,7 @@ from zygote_lite._tape.arguments import (
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.overwriting import forbid_overwriting, may_overwrite
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
-from zygote_lite.errors import Fault, NoRuleError
+from zygote_lite.errors import DifferentiationError, Fault, NoRuleError
 
 
 def with_texts(flags: Flags, operands: tuple[Any, ...], flag: Any) -> Flags:
@@ -83,6 +83,10 @@ def apply_rule(
         back = _kept_real(back, (f, *arguments))
     if rule.may_raise:
         back = naming_line(f, back)
+    library = library_of(arguments)
+    if library:
+        back = naming_library(f, back, library)
+        _refuse_unknown_shape(y)
     if is_text(y):
         return y, text_pullback(y, len(flags))
     _refuse_objects(f, y)
@@ -132,9 +136,55 @@ def _apply(
         return applied
     except NotImplementedError as error:
         raise_refusal(error, rule, f, arguments, options)
-    except np.linalg.LinAlgError as error:
-        raise_failure(error, f)
+    except Exception as error:
+        library = library_of(arguments)
+        if library and not isinstance(error, DifferentiationError):
+            raise_own_error(f, arguments, options)
+            told = f"{where()}: the rule for {name_of(f)} fails for arrays of {library}"
+            raise Fault.UNKNOWN_DERIVATIVE(f"{told}: {_with_remedy(error)}") from error
+        if isinstance(error, np.linalg.LinAlgError):
+            raise_failure(error, f)
         raise
+
+
+def library_of(xs: tuple[Any, ...]) -> str:
+    """Return the name of another library whose arrays are among arguments; empty without one."""
+    for x in xs:
+        if is_foreign(type(x)):
+            return type(x).__module__.partition(".")[0]
+    return ""
+
+
+def _refuse_unknown_shape(y: Any) -> None:
+    if any(n != n for n in getattr(y, "shape", ())):  # dask has `nan` there
+        raise Fault.UNKNOWN_DERIVATIVE(
+            f"{where()}: a gradient passes through an array of dask whose shape is not known, as "
+            "that of `x[x > 0]`: choose by `np.where(x > 0, x, 0.0)`"
+        )
+
+
+def naming_library(f: Any, back: Back, library: str) -> Back:
+    """Return a pullback of foreign arrays whose errors name the library and the user's line."""
+    place = noted_place()
+
+    def back_with_library(dy: Any) -> tuple[Any, ...]:
+        try:
+            return back(dy)
+        except DifferentiationError:
+            raise
+        except Exception as error:
+            told = (
+                f"{told_place(place)}: the pullback of {name_of(f)} failed for arrays of {library}"
+            )
+            raise Fault.RULE_FAILED(f"{told}: {_with_remedy(error)}") from error
+
+    return back_with_library
+
+
+def _with_remedy(error: Exception) -> str:
+    told = str(error)
+    other = "use another function of NumPy, or compute with arrays of NumPy here"
+    return told if has_remedy(told) else f"{told}; {other}"
 
 
 _MEND = "call the function at other arguments, or mend the rule"
