@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 from rulescore._errors import Fault
 from rulescore._naming import describe
 from rulescore.interop._differentiator import AD, Differentiator
-from rulescore.interop._modules import ExportedModule
+from rulescore.interop._modules import ExportedModule, ExportedPlugin, plugin_of
 
 __all__ = ["to_torch", "to_jax", "to_autograd", "Differentiator"]
 Exporter = TypeVar("Exporter", bound=Callable[..., Any])
@@ -26,9 +26,20 @@ def differentiator_of(ad: AD | Differentiator | None) -> Differentiator:
 
 
 def exported(f: Any, differentiator: Differentiator, export: Callable[[Any], Any]) -> Any:
-    """Return a function of a host; of a module, what gives those of its functions."""
+    """Return a function of a host; of a module or a plugin, what gives those of its functions."""
+    plugin = plugin_of(f)
+    if plugin is not None:
+        return ExportedPlugin(plugin, differentiator, export)
     if isinstance(f, ModuleType):
-        return ExportedModule(f, differentiator, export)
+        found = ExportedModule(f, differentiator, export)
+        if not found.is_empty():
+            return found
+        raise Fault.HOST_CALL.of(
+            TypeError,
+            f"no function of {f.__name__} can be exported: nobody has a rule for one. Give "
+            "another module, or export a function by `zygote_lite.interop`, which differentiates "
+            "its source",
+        )
     if not callable(f):
         raise Fault.HOST_CALL.of(
             TypeError,
@@ -62,7 +73,8 @@ def to_torch(f: Any, *, ad: AD | Differentiator | None = None, copy: bool = Fals
 
     Arguments:
         f: a function of NumPy arrays; or a module, such as `scipy.special`, for an object with the
-            functions of that module.
+            functions of that module; or a plugin or its name, such as `"rules_scipy"`, for one with
+            all functions that it has rules for.
         ad: an AD, as rules are given one. It differentiates functions without a rule, and gives
             second derivatives. Without it there are first derivatives of functions with a rule.
         copy: whether `f` gets copies of its arguments, which it may write into.
@@ -83,7 +95,7 @@ def to_jax(
     """Export a function with a rule to JAX, which differentiates it.
 
     Arguments:
-        f: a function of NumPy arrays without side effects, or a module.
+        f: a function of NumPy arrays without side effects, a module, or a plugin.
         ad: an AD, as for `to_torch`.
         mode: `"reverse"` for `jax.grad`, `jax.vjp` and what is built on them; `"forward"` for
             `jax.jvp`, and also for `jax.grad` if the function is elementwise.
@@ -106,7 +118,7 @@ def to_autograd(f: Any, *, ad: AD | Differentiator | None = None) -> Any:
     """Export a function with a rule to autograd, which differentiates it.
 
     Arguments:
-        f: a function of NumPy arrays, or a module.
+        f: a function of NumPy arrays, a module, or a plugin.
         ad: an AD, as for `to_torch`.
 
     What is returned raises `RuleError` where a gradient is asked for and there is no rule.
