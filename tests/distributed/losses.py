@@ -54,6 +54,14 @@ def kills(params, batch):
     return np.sum(params**2 * x)
 
 
+def products(w, x):
+    return w * x
+
+
+def nothing(w, x):
+    np.sum(w * x)
+
+
 def sums(w, x):
     return np.sum(w * x)
 

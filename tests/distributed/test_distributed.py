@@ -174,6 +174,16 @@ def test_errors_have_the_line_of_the_user(where):
     assert "in batch 3 " in caught.value.__notes__[0]
 
 
+@pytest.mark.parametrize("verb", [sum_of_gradients, value_and_grad])
+def test_a_loss_without_a_number_is_told_with_the_line_of_the_call(where, verb):
+    for loss, words in ((losses.products, "needs a real number"), (losses.nothing, "None")):
+        with pytest.raises(TypeError, match=words) as caught:
+            verb(loss, **where)(np.ones(2), [np.ones(2)])
+        line = sys._getframe().f_lineno - 1
+        assert str(caught.value).startswith(f"{__file__}:{line}: ")
+        assert "in batch 0 " in caught.value.__notes__[0]
+
+
 def test_what_a_loss_writes_stays_in_its_call(where):
     params, batches = {"w": np.array([1.0, 2.0])}, [np.array([1.0, 3.0])] * 2
     for _ in range(3):

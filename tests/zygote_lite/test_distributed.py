@@ -33,3 +33,65 @@ def test_batches_are_what_is_walked_over_and_no_array():
     for other in (np.ones(2), {"a": 1}, "text", 3.0):
         with pytest.raises(TypeError, match=f"not {type(other).__name__}; make chunks of an array"):
             pieces_of((other,))
+
+
+def with_rng(w, x, rng):
+    return w * x * rng.normal()
+
+
+def with_default(w, x, rng=None):
+    return w * x
+
+
+def of_two(w, x, y):
+    return w * x * y
+
+
+def test_options_below_one_are_refused():
+    """No workers hung, or meant one for each core."""
+    for given in (0, -1, 1.5, "2"):
+        for option in ("workers", "in_flight"):
+            for verb in (sum_of_gradients, value_and_grad):
+                with pytest.raises(ValueError, match=rf"`{option}` is .*1 or more.* \[ZL042\]$"):
+                    verb(math.sin, **{option: given})
+
+
+@pytest.fixture
+def no_cluster(monkeypatch):
+    """Refuse what is asked for before a cluster would start."""
+    monkeypatch.setattr("zygote_lite.distributed.client_of", lambda *_: pytest.fail("a cluster"))
+
+
+def test_data_by_name_are_refused(no_cluster):
+    for call in (
+        lambda: value_and_grad(of_two)(1.0, [1.0], y=[2.0]),
+        lambda: sum_of_gradients(of_two)(1.0, [1.0], y=[2.0]),
+    ):
+        with pytest.raises(TypeError, match=r"`y=` is given by name.* by position.*partial.*42\]$"):
+            call()
+
+
+def test_a_seed_and_a_loss_go_together(no_cluster):
+    pytest.importorskip("dask")
+    for verb in (sum_of_gradients, value_and_grad):
+        with pytest.raises(TypeError, match=r"with_rng takes `rng`.* with `seed=`.* \[ZL042\]$"):
+            verb(with_rng)(1.0, [1.0])
+        with pytest.raises(TypeError, match=r"pow has no parameter `rng`.* \[ZL042\]$"):
+            verb(math.pow)(1.0, [1.0], seed=1)
+
+
+@pytest.mark.parametrize(
+    ("loss", "seed"),
+    [(with_rng, 1), (with_default, None), (with_default, 1), (np.multiply, None), (of_two, None)],
+)
+def test_what_fits_reaches_the_workers(monkeypatch, loss, seed):
+    """Also `of_two` of one argument, where Python's own error is clear."""
+    pytest.importorskip("dask")
+    reached = KeyError("a cluster")
+
+    def stop(*_):
+        raise reached
+
+    monkeypatch.setattr("zygote_lite.distributed.client_of", stop)
+    with pytest.raises(KeyError, match="a cluster"):
+        sum_of_gradients(loss)(1.0, [1.0], seed=seed)

@@ -10,6 +10,8 @@ the scheduler, which knows how all that belongs to an unfinished group is comput
 """
 
 import functools
+import inspect
+import operator
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -30,6 +32,7 @@ from zygote_lite._interface.clusters import (
 )
 from zygote_lite._interface.trees import TreeWalk
 from zygote_lite._ir.frames import entry
+from zygote_lite._ir.places import is_installed, shown_name
 from zygote_lite._tape.validate import refuse_no_function
 from zygote_lite.errors import Fault
 
@@ -70,7 +73,11 @@ def sum_of_gradients(
     return functools.partial(_over_batches, run)
 
 
-def _over_batches(run: "_Sum", params: Any, batches: Any, *, seed: Any = None) -> tuple[Any, Any]:
+@entry
+def _over_batches(
+    run: "_Sum", params: Any, batches: Any, *, seed: Any = None, **named: Any
+) -> tuple[Any, Any]:
+    _refuse_named(run.loss, named, "params, batches")
     return run(params, (batches,), seed)
 
 
@@ -93,8 +100,8 @@ def value_and_grad(
         client, processes, workers, in_flight: as for `sum_of_gradients`.
 
     The function takes `(params, *data, seed=None)`. Each of the data is given like the batches of
-    `sum_of_gradients`. Dask arrays need the same chunks along their first axis, and one chunk along
-    the others. Raises `ValueError` if the batches do not match.
+    `sum_of_gradients`, and by position. Dask arrays need the same chunks along their first axis,
+    and one chunk along the others. Raises `ValueError` if the batches do not match.
     """
     if reduce not in ("sum", "mean"):
         raise Fault.OPTION_VALUE(f"`reduce` is {reduce!r}: give 'sum' or 'mean'")
@@ -102,7 +109,11 @@ def value_and_grad(
     return functools.partial(_over_data, run)
 
 
-def _over_data(run: "_Sum", params: Any, *data: Any, seed: Any = None) -> tuple[Any, Any]:
+@entry
+def _over_data(
+    run: "_Sum", params: Any, *data: Any, seed: Any = None, **named: Any
+) -> tuple[Any, Any]:
+    _refuse_named(run.loss, named, "params, *data")
     if not data:
         raise Fault.BATCH("there are no data: give them behind the parameters", TypeError)
     return run(params, data, seed)
@@ -122,8 +133,8 @@ class _Sum:
         mean: bool,
     ) -> None:
         refuse_no_function(loss)
-        if in_flight is not None and in_flight < 1:
-            raise Fault.OPTION_VALUE(f"`in_flight` is {in_flight}: give 1 or more")
+        _refuse_below_one("workers", workers)
+        _refuse_below_one("in_flight", in_flight)
         self.loss, self.client, self.kind = loss, client, (processes, workers)
         self.in_flight, self.of_rows, self.mean = in_flight, of_rows, mean
         self.known: tuple[Any, bytes, Any] = (None, b"", None)  # client, loss, where it is
@@ -132,9 +143,10 @@ class _Sum:
         """Return the value and the gradient."""
         import dask
 
-        client = client_of(self.client, *self.kind)
         if seed is not None:
             np.random.SeedSequence(seed)  # raises here, not on a worker
+        _refuse_seed(self.loss, (params, *data), seed)
+        client = client_of(self.client, *self.kind)
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self.sum(client, params, enumerate(pieces_of(data)), seed)
 
@@ -235,8 +247,69 @@ def _of_batch(slope: Any, params: bytes, number: int, seed: Any, given: list[Any
     try:
         return slope(pickle.loads(params), [unpacked(x) for x in given], options)
     except Exception as error:
+        _forget_place_of_worker(error)
         error.add_note(f"(in batch {number} of those that were given, counted from 0)")
         raise
+
+
+def _forget_place_of_worker(error: Exception) -> None:
+    """Remove the line of dask's that has called the loss: the client tells that of the user."""
+    place, colon, told = str(error).partition(": ")
+    path, _, line = place.rpartition(":")
+    if colon and line.isdecimal() and is_installed(path):
+        error.args = (told,)
+
+
+def _refuse_below_one(option: str, given: Any) -> None:
+    """Refuse what is no whole number, or is below 1; `None` stands for the default."""
+    if given is None:
+        return
+    try:
+        fits = operator.index(given) >= 1
+    except TypeError:
+        fits = False
+    if not fits:
+        raise Fault.OPTION_VALUE(f"`{option}` is {given!r}: give a whole number, 1 or more")
+
+
+def _refuse_named(loss: Any, named: dict[str, Any], order: str) -> None:
+    """Refuse what is given by name: it could be data in batches, or the same for all of them."""
+    for name in named:
+        raise Fault.OPTION_VALUE(
+            f"`{name}=` is given by name, and a call takes `({order}, seed=None)`: give data in "
+            f"batches by position, in the order in which {shown_name(loss)} takes them; what is "
+            f"the same for all batches is bound before, by `functools.partial(f, {name}=...)`",
+            TypeError,
+        )
+
+
+def _refuse_seed(loss: Any, xs: tuple[Any, ...], seed: Any) -> None:
+    """Refuse a seed for a loss that takes no `rng`, and a loss that needs one without a seed."""
+    try:
+        parameters = inspect.signature(loss, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return  # a call tells it
+    plain, drawing = _takes(parameters, xs), _takes(parameters, xs, rng=None)
+    if seed is not None and plain and not drawing:
+        raise Fault.OPTION_VALUE(
+            f"`seed=` is given, and {shown_name(loss)} has no parameter `rng` for the generator "
+            "that it makes: write one, or leave `seed=` out",
+            TypeError,
+        )
+    if seed is None and drawing and not plain:
+        raise Fault.OPTION_VALUE(
+            f"{shown_name(loss)} takes `rng`, and no seed is given, of which a generator is made: "
+            "call with `seed=`, such as `seed=0`",
+            TypeError,
+        )
+
+
+def _takes(parameters: inspect.Signature, xs: tuple[Any, ...], **options: Any) -> bool:
+    try:
+        parameters.bind(*xs, **options)
+    except TypeError:
+        return False
+    return True
 
 
 def _sum_of(*found: Any) -> Any:
