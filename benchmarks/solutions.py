@@ -113,7 +113,7 @@ PROBLEMS = {
     "linear_20": Problem(coupled, [1.0] * 20, 5.0, [1.0] * 20, 10),
     "pendulum_for_a_moment": Problem(swinging, [1.0, 0.0], 1.0, [2.0, 0.1], 2, beyond=8.0),
     "diffusion_100": Problem(
-        diffusing, [*np.sin(np.linspace(0, 3, 100))], 1.0, [5.0], 2, beyond=25.0
+        diffusing, [*np.sin(np.linspace(0, 3, 100))], 1.0, [5.0], 2, beyond=15.0
     ),
 }
 

@@ -456,6 +456,60 @@ def test_many_equations(method, speed):
     assert np.vdot(by_y0, v).real == pytest.approx(along, rel=1e-4)
 
 
+OF_MANY = {
+    "a product": (lambda t, y, p: p[0] * (SPREAD @ y) - p[1] * y**3, True),
+    "a stiff product": (lambda t, y, p: 50.0 * p[0] * (SPREAD @ y) - p[1] * y**3, True),
+    "slices": (lambda t, y, p: np.concatenate([y[1:] * t, -p[1] * y[:1]]), True),
+    "neighbours by `roll`": (lambda t, y, p: p[0] * np.roll(y, 1) - p[2] * y, False),
+    "differences in a row": (lambda t, y, p: np.diff(y, append=0.0) * p[1], False),
+    "a largest": (lambda t, y, p: -y * p[0] * np.max(np.abs(y)), False),
+    "a late sum": (lambda t, y, p: -p[0] * y + np.maximum(t - 0.5, 0.0) ** 4 * np.sum(y), False),
+}
+
+
+@pytest.mark.parametrize("name", OF_MANY)
+def test_stages_of_many_equations_are_differentiated_together(name, monkeypatch):
+    f, takes_columns = OF_MANY[name]
+    y0, u, v = np.cos(np.arange(9.0)), np.sin(np.arange(9.0)), np.array([0.3, -0.2, 0.5])
+
+    def end(p, y0):
+        found = si.odeint(f, y0, [0.0, 1.0], (p,), tfirst=True, rtol=1e-9, atol=1e-11)
+        return np.sum(found[1] ** 2)
+
+    found, used = stages.at_once, []
+    monkeypatch.setattr(stages, "at_once", lambda *xs: used.append(found(*xs)) or used[-1])
+    p, h = np.array([1.1, 0.7, 0.9]), 1e-4
+    by_p, by_y0 = gradient(end, p, y0)
+    expected = (end(p + h * v, y0 + h * u) - end(p - h * v, y0 - h * u)) / (2 * h)
+    assert by_p @ v + by_y0 @ u == pytest.approx(expected, rel=1e-5, abs=1e-7)
+    assert [parts is not None for parts in used] == [takes_columns]
+    monkeypatch.setattr(stages, "at_once", lambda *_: None)
+    for together, alone in zip((by_p, by_y0), gradient(end, p, y0), strict=True):
+        np.testing.assert_allclose(together, alone, rtol=1e-6, atol=1e-10)
+
+
+def test_a_derivative_of_many_equations_is_written_out_the_same_together(monkeypatch):
+    times, values = np.linspace(0.0, 1.0, 10), np.random.default_rng(0).normal(size=(10, 9))
+    rate = lambda t, x: SPREAD @ x + t * x**2
+    back = lambda t, x: lambda d: (None, np.sum(x**2 * d, axis=0), SPREAD @ d + 2 * t * x * d)
+    both = lambda t, x: (rate(t, x), back(t, x))
+    slopes = rate(times, values.T).T
+    together, alone = (
+        stages.pulled_at(both, many, rate, times, values, slopes, 5) for many in (both, None)
+    )
+    assert isinstance(together, stages.AtOnce)
+    assert isinstance(alone, stages.OneByOne)
+    for widest in (2**16, 18):
+        monkeypatch.setattr(stages, "WIDEST", widest)
+        expected = SPREAD + np.diag(2 * times[6] * values[6])
+        np.testing.assert_allclose(together.slope(6), expected)
+        np.testing.assert_allclose(alone.slope(6), expected)
+    for i in (0, 1):
+        d = slopes[5 * i : 5 * i + 5]
+        for found, expected in zip(together.step(i, d)[:2], alone.step(i, d)[:2], strict=True):
+            np.testing.assert_allclose(found, expected)
+
+
 @pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-8])
 def test_gradients_are_as_exact_as_the_solution(rtol):
     def swing(t, y, p):

@@ -52,7 +52,7 @@ def long_steps(f, rate, knots, first, at, rtol, atol, asked=None, columns=None):
     slopes = steps.slopes[chosen].reshape(LAST * len(chosen), first.size)
     inside = slice(1, LAST + 1)
     rows = values[:, inside].reshape(slopes.shape)
-    stages = pulled_at(*rate, times[:, inside].ravel(), rows, slopes)
+    stages = pulled_at(*rate, times[:, inside].ravel(), rows, slopes, LAST)
     exact = max(1e-2 * float(np.min(np.minimum(rtol, SURE))), 1e-12)
     chosen, passed = np.append(knots[0], times[:, LAST]), np.vstack([first, values[:, LAST]])
     return Along(LONG, chosen, passed, slopes, stages, exact)

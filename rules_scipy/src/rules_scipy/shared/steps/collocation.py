@@ -11,7 +11,7 @@ import functools
 import numpy as np
 from numpy.polynomial import legendre
 
-from rules_scipy.shared.steps.iterations import Iterated, across
+from rules_scipy.shared.steps.iterations import Iterated
 from rules_scipy.shared.steps.runge_kutta import Scheme, inner
 from rules_scipy.shared.steps.stages import FEW
 
@@ -89,8 +89,8 @@ class Along:
         rows = np.ascontiguousarray(np.transpose(dvalues)).view(float)
         dwithin, dK, dtimes, dend = self.within(np.asarray(times, float), rows)
         if K.shape[2] > FEW:
-            dlater, dy, dt, others = Iterated(self, self.stages.backs).pulled(dwithin, dK)
-            dstages = across(self.stages.backs[-len(c) :], dK[-1])
+            dlater, dy, dt, others = Iterated(self, self.stages).pulled(dwithin, dK)
+            dstages = self.stages.values_of(len(K) - 1, dK[-1])
         else:
             after = np.zeros_like(dwithin[0])
             if dknots is not None:

@@ -6,12 +6,13 @@ with one derivative in the place of those at all stages, by the eigenvalues of t
 (Saad, Iterative Methods for Sparse Linear Systems, 6.9; Hairer and Wanner, IV.8.)
 """
 
+import math
+
 import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.shared.steps.sums import Sum
 
-PLAIN = 6  # iterations after which an equation is taken for stiff
 MANY = 8  # iterations after which the derivative is computed anew
 MOST = 30
 
@@ -21,11 +22,11 @@ class Iterated:
 
     Arguments:
         along: what is known along the solution.
-        backs: the pullbacks of the right-hand side, at the stages of all steps.
+        stages: what pulls back through the right-hand side at the stages of a step.
     """
 
-    def __init__(self, along, backs):
-        self.along, self.backs = along, backs
+    def __init__(self, along, stages):
+        self.along, self.stages = along, stages
         self.is_stiff, self.slope = False, None
         self.roots, self.V = np.linalg.eig(along.scheme.A.T)
         self.inverse = np.linalg.inv(self.V)
@@ -43,41 +44,36 @@ class Iterated:
         dlater, dy = np.empty_like(dwithin), np.zeros_like(dwithin[0])
         last = self.along.scheme.A[-1]
         count = len(last)
-        dt, others = np.zeros(len(self.backs)), Sum()
+        dt, others = np.zeros((len(dK), count)), Sum()
         for i in reversed(range(len(dlater))):
             dlater[i] = dy
-            stages = slice(i * count, (i + 1) * count)
-            backs, h = self.backs[stages], self.along.h[i]
-            dK[i] = self.solved(backs, h, dK[i] + h * np.multiply.outer(last, dy))
-            dvalues = np.zeros_like(dK[i])
-            for s, back in enumerate(backs):
-                df, of_time, of_value, *dargs = back(dK[i, s])
-                dt[i * count + s] = 0.0 if of_time is None else of_time
-                dvalues[s] = 0.0 if of_value is None else of_value
-                others.add((df, *dargs))
+            side = dK[i] + self.along.h[i] * np.multiply.outer(last, dy)
+            dK[i] = self.solved(i, side)
+            dt[i], dvalues, of_others = self.stages.step(i, dK[i])
+            others.add(of_others)
             dy = dy + dwithin[i] + np.sum(dvalues, axis=0)
-        return dlater, dy, dt, others.total()
+        return dlater, dy, np.ravel(dt), others.total()
 
-    def solved(self, backs, h, side):
+    def solved(self, i, side):
         """Return the cotangents of the stages of a step."""
-        A = self.along.scheme.A
+        A, h, count = self.along.scheme.A, self.along.h[i], len(side)
 
         def applied(d):
-            return d - h * np.dot(A.T, across(backs, d))
+            return d - h * np.dot(A.T, self.stages.values_of(i, d))
 
         if not self.is_stiff:
-            found, _ = residuals(applied, side, lambda d: d, self.along.exact, PLAIN)
+            found, _ = residuals(applied, side, lambda d: d, self.along.exact, self.stages.plain)
             if found is not None:
                 return found
             self.is_stiff = True
         if self.slope is None:
-            self.slope = written(backs[len(backs) // 2], side[0])
+            self.slope = self.stages.slope(i * count + count // 2)
         near = self.with_one_slope(h)
         found, count = residuals(applied, side, near, self.along.exact, MOST)
         if found is None or count > MANY:
             self.slope = None
         if found is None:
-            slopes = np.stack([written(back, side[0]) for back in backs])
+            slopes = np.stack([self.stages.slope(i * count + s) for s in range(count)])
             system = np.eye(side.size) - h * np.einsum("jk,jab->kajb", A, slopes).reshape(
                 side.size, -1
             )
@@ -101,23 +97,6 @@ class Iterated:
         return near
 
 
-def across(backs, d):
-    """Return the cotangents of the values at the stages, by those of the right-hand sides."""
-    found = np.zeros_like(d)
-    for s, back in enumerate(backs):
-        of_value = back(d[s])[2]
-        if of_value is not None:
-            found[s] = of_value
-    return found
-
-
-def written(back, like):
-    """Return the matrix of a pullback by the value."""
-    units = np.eye(len(like), dtype=like.dtype)
-    found = [back(unit)[2] for unit in units]
-    return np.stack([np.zeros_like(like) if d is None else d for d in found], axis=1)
-
-
 def residuals(applied, side, near, exact, most):
     """Solve a linear system by generalized conjugate residuals.
 
@@ -131,21 +110,27 @@ def residuals(applied, side, near, exact, most):
     Returns:
         found, count: the solution, `None` if it is not exact enough; and how many iterations.
     """
-    found, left = np.zeros_like(side), side.copy()
-    size, known = np.linalg.norm(side), []
+    found, left = np.zeros(side.size), np.ravel(side).copy()
+    steps, products = np.empty((2, most, side.size))
+    enough = exact * length_of(left)
     for count in range(most):
-        if np.linalg.norm(left) <= exact * size:
-            return found, count
-        step = near(left)
-        product = applied(step)
-        for earlier, of_earlier in known:
-            part = np.vdot(of_earlier, product)
-            step, product = step - part * earlier, product - part * of_earlier
-        length = np.linalg.norm(product)
+        if length_of(left) <= enough:
+            return found.reshape(side.shape), count
+        step = near(left.reshape(side.shape))
+        product = np.ravel(applied(step))
+        step = np.ravel(step)
+        for _ in range(2):  # twice is enough: the parts are then left out to rounding
+            parts = products[:count] @ product
+            step, product = step - parts @ steps[:count], product - parts @ products[:count]
+        length = length_of(product)
         if not 0 < length < np.inf:
             return None, count
-        step, product = step / length, product / length
-        known.append((step, product))
-        part = np.vdot(product, left)
-        found, left = found + part * step, left - part * product
-    return (found if np.linalg.norm(left) <= exact * size else None), most
+        steps[count], products[count] = step / length, product / length
+        part = products[count] @ left
+        found, left = found + part * steps[count], left - part * products[count]
+    return (found.reshape(side.shape) if length_of(left) <= enough else None), most
+
+
+def length_of(x):
+    """Return the Euclidean length of a vector."""
+    return math.sqrt(x @ x)

@@ -16,11 +16,12 @@ from rules_scipy.shared.steps.sums import Sum, size_of, together, weighted
 FEW = 6  # equations whose derivatives are written out as matrices
 BLOCK = 2**20  # numbers that are kept
 WIDE = 2**12  # numbers that a right-hand side is given at once
+WIDEST = 2**16
 SAME = 1e-9  # by the largest: by how much two values of one number differ
 DIRECTIONS = np.random.default_rng(0).uniform(0.5, 1.5, WIDE)
 
 
-def pulled_at(one, many, plain, times, values, slopes):
+def pulled_at(one, many, plain, times, values, slopes, count):
     """Return what pulls back through a right-hand side at some stages.
 
     Arguments:
@@ -28,9 +29,10 @@ def pulled_at(one, many, plain, times, values, slopes):
         many: those at some times, of values in columns; `None` if it takes none.
         plain: the right-hand side alone, at some times.
         times, values, slopes: the stages, in rows, and the right-hand side there.
+        count: how many stages a step has: those of many equations are pulled back step by step.
     """
-    if many is not None and len(values) and 0 < values.shape[1] <= FEW:
-        found = at_once(one, many, plain, times, values, slopes)
+    if many is not None and len(values) and values.shape[1]:
+        found = at_once(one, many, plain, times, values, slopes, count)
         if found is not None:
             return found
     backs = [one(t, np.array(x))[1] for t, x in zip(times, values, strict=True)]
@@ -44,6 +46,8 @@ class OneByOne:
         backs: the pullbacks, some of them at several stages; `None` where nothing depends on one.
         size: how many equations there are.
     """
+
+    plain = 6  # iterations over a step, after which an equation is taken for stiff
 
     def __init__(self, backs, size):
         self.backs, self.size = backs, size
@@ -81,6 +85,30 @@ class OneByOne:
             len(self.backs), -1
         )
 
+    def step(self, i, d):
+        """Return the cotangents of times, values and all others, for those of a step's stages."""
+        times, values, others = np.zeros(len(d)), np.zeros_like(d), Sum()
+        for s, back in enumerate(self.backs[i * len(d) : (i + 1) * len(d)]):
+            df, dt, dx, *dargs = back(d[s])
+            times[s] = 0.0 if dt is None else dt
+            values[s] = 0.0 if dx is None else dx
+            others.add((df, *dargs))
+        return times, values, others.total()
+
+    def values_of(self, i, d):
+        """Return the cotangents of values alone, for those of a step's stages."""
+        found = np.zeros_like(d)
+        for s, back in enumerate(self.backs[i * len(d) : (i + 1) * len(d)]):
+            dx = back(d[s])[2]
+            if dx is not None:
+                found[s] = dx
+        return found
+
+    def slope(self, place):
+        """Return the derivative by the value at one stage, transposed."""
+        found = [self.backs[place](unit)[2] for unit in np.eye(self.size)]
+        return np.stack([np.zeros(self.size) if d is None else d for d in found], axis=1)
+
     def others(self, d):
         """Return the sum of the cotangents of all others, for those of the stages, in rows."""
         others = [d[2] for d in self.found]
@@ -101,18 +129,41 @@ class AtOnce:
     """Pull back through a right-hand side at all stages at once.
 
     Arguments:
+        many: the right-hand side and its pullback at some times, of values in columns.
+        times, values: the stages, in rows.
         pulls: what pulls back at some stages each, as `columns` returns it.
-        parts: which stages these are.
-        size: how many equations there are.
+        parts: which stages these are; of many equations, those of a step.
     """
 
-    def __init__(self, pulls, parts, size):
-        self.pulls, self.parts, self.size = pulls, parts, size
+    plain = 16  # an iteration calls one pullback, and a derivative takes as long as many
+
+    def __init__(self, many, times, values, pulls, parts):
+        self.many, self.times, self.values = many, times, values
+        self.pulls, self.parts, self.size = pulls, parts, values.shape[1]
 
     def pulled(self, d):
         """Return the cotangents of times, values and all others, for those of the stages."""
         found = [pull(d[part]) for pull, part in zip(self.pulls, self.parts, strict=True)]
         return joined(found)
+
+    def step(self, i, d):
+        """Return the same for the stages of a step alone, of many equations."""
+        return self.pulls[i](d)
+
+    def values_of(self, i, d):
+        """Return the cotangents of values alone."""
+        return self.pulls[i](d)[1]
+
+    def slope(self, place):
+        """Return the derivative by the value at one stage, transposed."""
+        units, count = np.eye(self.size), max(1, WIDEST // self.size)
+        found = []
+        for begin in range(0, self.size, count):
+            some = units[begin : begin + count]
+            times = np.full(len(some), self.times[place])
+            pull = columns(self.many, times, np.tile(self.values[place], (len(some), 1)))
+            found.append(pull(some)[1])
+        return np.concatenate(found).T
 
     @functools.cached_property
     def units(self):
@@ -139,42 +190,64 @@ class NoColumnsError(Exception):
     """Tell that a right-hand side does not take columns, each for itself."""
 
 
-def at_once(one, many, plain, times, values, slopes):
-    """Return what pulls back at all stages at once, or `None` where that is not right."""
-    count, size = values.shape
+def at_once(one, many, plain, times, values, slopes, step=None):
+    """Return what pulls back at all stages at once, or `None` where that is not right.
+
+    `step` is how many stages a step has: those of many equations are pulled back step by step.
+    """
+    size = values.shape[1]
     most = max(3, WIDE // size)
-    parts = [slice(i, min(i + most, count)) for i in range(0, count, most)]
+    if size > FEW:
+        most = max(most - most % step, step)
+    blocks = ranges(0, len(values), most)
+    pulls, parts = [], []
     try:
-        for part in parts:  # without a pullback, which takes long to find that it has none
-            value = plain(times[part], np.ascontiguousarray(values[part].T))
-            if not (value.dtype == slopes.dtype and is_same(value.T, slopes[part])):
+        for block in blocks:  # without a pullback, which takes long to find that it has none
+            value = plain(times[block], np.ascontiguousarray(values[block].T))
+            if not (value.dtype == slopes.dtype and is_same(value.T, slopes[block])):
                 return None
-        pulls = [checked(one, many, times[part], values[part]) for part in parts]
+        for block in blocks:
+            pull = columns(many, times[block], values[block])
+            steps = ranges(block.start, block.stop, most if size <= FEW else step)
+            found = [pull]
+            if len(steps) > 1:
+                found = [columns(many, times[part], values[part]) for part in steps]
+            check(one, many, times[block], values[block], pull, found)
+            pulls += found
+            parts += steps
     except Exception:  # whatever a right-hand side raises that takes no columns
         return None
-    return AtOnce(pulls, parts, size)
+    return AtOnce(many, times, values, pulls, parts)
 
 
-def checked(one, many, times, values):
-    """Return what pulls back at some stages; raise `NoColumnsError` where it is not right.
+def ranges(begin, end, most):
+    """Return a range in parts that are not longer than `most`."""
+    return [slice(i, min(i + most, end)) for i in range(begin, end, most)]
 
-    Two halves of the stages have to have the derivatives of the whole: then no column has any by
-    another. One stage has to have those that it has alone.
+
+def check(one, many, times, values, pull, pulls):
+    """Raise `NoColumnsError` where `pull`, which pulls back at some stages at once, is not right.
+
+    Parts of the stages have to have the derivatives of the whole: then no column has any by
+    another. One stage has to have those that it has alone. `pulls` pull back at parts of the same
+    length; if there is but one, two halves are taken.
     """
-    pull = columns(many, times, values)
     d = np.resize(DIRECTIONS, values.shape)
     half, at = len(values) // 2, len(values) // 3
-    halves = [columns(many, times[part], values[part])(d[part])
-              for part in (slice(half), slice(half, None)) if len(d[part])]  # fmt: skip
+    if len(pulls) > 1:
+        parts = ranges(0, len(values), -(-len(values) // len(pulls)))
+    else:
+        parts = [part for part in (slice(half), slice(half, None)) if len(d[part])]
+        pulls = [columns(many, times[part], values[part]) for part in parts]
+    found = joined([pull(d[part]) for pull, part in zip(pulls, parts, strict=True)])
     only = np.zeros_like(d)
     only[at] = d[at]
     dt, dx, others = pull(only)
     df, dt_alone, dx_alone, *dargs = one(times[at], np.array(values[at]))[1](d[at])
     alone = 0.0 if dt_alone is None else dt_alone, dx_alone, (df, *dargs)
-    if dx_alone is None or not (are_same(pull(d), joined(halves)) and
+    if dx_alone is None or not (are_same(pull(d), found) and
                                 are_same((dt[at], dx[at], others), alone)):  # fmt: skip
         raise NoColumnsError
-    return pull
 
 
 def columns(many, times, values):
