@@ -1,6 +1,7 @@
 """Changes of lists: entries come, go and move, and their cotangents with them."""
 
 import collections
+import itertools
 import random
 import tracemalloc
 
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_same
-from zygote_lite import DifferentiationError, grad, gradient, jvp, pullback
+from tests.zygote_lite.checks.finite_differences import assert_slopes
+from zygote_lite import DifferentiationError, grad, gradient, jvp, pullback, value_and_grad
 from zygote_lite.testing import recorded_only
 
 
@@ -227,3 +229,110 @@ def test_a_list_that_is_made_anew_is_emptied_first():
 
     for _ in range(3):
         assert grad(f)(2.0) == 7.0
+
+
+# -- what is put in may look at what it is put into ------------------------------------------------
+
+
+class Growing(list):
+    def __init__(self, xs):
+        super().__init__(v * (1 + len(self)) for v in xs)
+
+
+class GrowingDict(dict):
+    def __init__(self, pairs):
+        super().__init__((key, v * (1 + len(self))) for key, v in pairs)
+
+
+def extended_by_itself(x):
+    y = [x, x * x]
+    y.extend(v * 2.0 for v in y if len(y) < 6)
+    return sum(y)
+
+
+def extended_by_its_length(x):
+    y = [x, x * x]
+    y.extend(map(lambda v: v * len(y), [x, x * x, x]))
+    return sum(y)
+
+
+def extended_by_its_first(x):
+    y = [x, x * x]
+    y.extend(itertools.islice(y, 5))
+    return sum(y)
+
+
+def extended_by_operator(x):
+    y = [x, x * x]
+    y += (v * len(y) for v in [x, x * x, x])
+    return sum(y)
+
+
+def extended_in_a_loop(x):
+    y = [x]
+    for _ in range(3):
+        y.extend(v * len(y) for v in (x, y[-1]))
+    return sum(y)
+
+
+def extended_deque(x):
+    y = collections.deque([x, x * x])
+    y.extend(v * len(y) for v in [x, x * x, x])
+    return sum(y)
+
+
+def begun_again_by_itself(x):
+    y = [x, x * x]
+    y.__init__(v * 2.0 for v in y)
+    return sum(y) + len(y) * x + x
+
+
+def begun_again_by_an_iterator(x):
+    y = [x, x * x]
+    y.__init__(iter(y))
+    return sum(y) + len(y) * x + x
+
+
+def begun_again_by_its_length(x):
+    y = [x, x * x]
+    list.__init__(y, (v * (1 + len(y)) for v in [x, x * x, x]))
+    return sum(y)
+
+
+def begun_again_by_a_list(x):
+    y = [x, x * x]
+    y.__init__(y[1:] + y[:1] + [x])
+    return y[0] * y[1] + y[2]
+
+
+def filled_again(x):
+    y = {1: x}
+    y.__init__(((key, v * len(y)) for key, v in [(2, x), (3, x * x)]), a=x)
+    return sum(y.values())
+
+
+def of_a_class(x):
+    y = Growing(v for v in [x, x * x])
+    y.extend(v * len(y) for v in y if len(y) < 5)
+    return sum(y)
+
+
+def of_a_class_of_dicts(x):
+    return sum(GrowingDict([(2, x), (3, x * x), (4, x)]).values())
+
+
+LOOKING = [
+    extended_by_itself, extended_by_its_length, extended_by_its_first, extended_by_operator,
+    extended_in_a_loop, extended_deque, begun_again_by_itself, begun_again_by_an_iterator,
+    begun_again_by_its_length, begun_again_by_a_list, filled_again, of_a_class,
+    of_a_class_of_dicts,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", LOOKING)
+def test_each_value_is_put_in_as_it_is_taken(f):
+    with recorded_only():
+        assert_slopes(gradient(f, 2.0), f, (2.0,), 1e-6)
+    for _ in range(4):
+        assert value_and_grad(f)(2.0)[0] == f(2.0)
+        assert_slopes(gradient(f, 2.0), f, (2.0,), 1e-6)

@@ -128,11 +128,18 @@ def _filled_by(cls: Any) -> Any:
     return (list, dict, set) if in_python else (list, dict)
 
 
+# Each value is put in as it is taken: what gives them may look at what is filled.
+
+
+@handlers.in_python(dict.__init__, collections.OrderedDict.__init__)
 def _fill_dict(y: Any, x: Any = (), /, **kws: Any) -> None:
-    for key, value in dict(x, **kws).items():
+    for key, value in dict(x).items() if hasattr(x, "keys") else x:
         dict.__setitem__(y, key, value)
+    for name, value in kws.items():
+        dict.__setitem__(y, name, value)
 
 
+@handlers.in_python(list.__init__)
 def _fill_list(y: Any, x: Any = (), /) -> None:
     if list.__len__(y):
         list.clear(y)
@@ -152,8 +159,6 @@ def initialize(
         init(*xs[:2])
         mark_active(xs[0])
         return tape.call((*nodes[:2], *nodes[1 + len(xs[:2]) :]), _fill_dict, xs[0], *xs[2:], **kws)
-    if base in (dict, collections.OrderedDict, list):
-        return tape.call(nodes, _fill_list if base is list else _fill_dict, *xs, **kws)
     if issubclass(base, BaseException):
         return tape.call((None, None, *nodes[1:]), hold_arguments, init, *xs, **kws)
     if base is not object:

@@ -25,7 +25,7 @@ from zygote_lite._specialize.infer.held.new_lists import (
     share_items,
     slot_in,
 )
-from zygote_lite._specialize.infer.iteration.known import known_items
+from zygote_lite._specialize.infer.iteration.known import Several, known_items
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import ANY, contents_in, holds_active
@@ -43,6 +43,7 @@ from zygote_lite._specialize.typed.shadows import (
     take_out,
     undo_slice,
 )
+from zygote_lite._specialize.typed.stand_ins import Iterator
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -142,6 +143,12 @@ def list_insert(builder: Builder, x: Value, index: Value, value: Value) -> Value
     return changed_in_place(builder, contents_in(x).kind.insert, [x, index, value], undo, value)
 
 
+def extend_one_by_one(x: Any, more: Any) -> None:
+    """Stand for `x.extend(more)` of what is taken as it is appended."""
+    for value in more:
+        x.append(value)
+
+
 def list_extend(builder: Builder, x: Value, more: Value) -> Value:
     """Write `x.extend(more)`."""
     items = known_items(more)
@@ -149,6 +156,8 @@ def list_extend(builder: Builder, x: Value, more: Value) -> Value:
         for one in [*items]:
             list_append(builder, x, one)
         return constant(None)
+    if isinstance(more.sample, Several | Iterator):  # which may look at what is extended
+        return builder.inline(extend_one_by_one, [x, more], {})
     y = listed(builder, more, hinted=True)
     if contents_in(y).slots:
         share_items(builder, x, y)

@@ -104,7 +104,7 @@ def deque_copied(x: Any) -> Any:
 
 def _held_extend(builder: Builder, x: Value, more: Value) -> Value:
     if contents_in(x).bounded:
-        return builder.inline(extend_one_by_one, [x, more], {})
+        return builder.inline(_lists.extend_one_by_one, [x, more], {})
     return _lists.list_extend(builder, x, more)
 
 
@@ -112,12 +112,6 @@ def added_to(builder: Builder, x: Value, more: Value) -> Value:
     """Write `x += more` of a list or a deque."""
     _held_extend(builder, x, more)
     return x
-
-
-def extend_one_by_one(x: Any, more: Any) -> None:
-    """Stand for `x.extend(more)` of a deque with a bound."""
-    for value in more:
-        x.append(value)
 
 
 def remove_value(x: Any, value: Any) -> None:

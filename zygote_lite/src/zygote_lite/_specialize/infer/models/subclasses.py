@@ -13,6 +13,7 @@ from typing import Any
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._ir.intrinsics import INTRINSICS, unpack
 from zygote_lite._ir.operators import IN_PLACE
+from zygote_lite._specialize.infer.iteration.known import Several
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
     FUNCTIONS,
@@ -26,7 +27,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Method
+from zygote_lite._specialize.typed.stand_ins import Iterator, Method
 from zygote_lite._specialize.typed.structures import HELD
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -152,9 +153,12 @@ def _method_of_builtin(builder: Builder, f: Any, xs: list[Value], kws: dict[str,
     if name == "__init__":
         if base is tuple:
             return constant(None)
-        filled = builder.apply(base, xs[1:], kws)
         if held.items or held.contents is not None or x not in builder.making:
             raise NotSupported.METHOD("it calls `__init__` of an object that holds something")
+        if any(isinstance(y.sample, Several | Iterator) for y in xs[1:]):  # it may look at `x`
+            fill = "extend" if base is list else "update"
+            return builder.call(builder.attribute(held, fill), xs[1:], kws)
+        filled = builder.apply(base, xs[1:], kws)
         x.fields = {**x.fields, HELD: filled}
         return constant(None)
     if name == "__setitem__" and len(xs) == 3 and not kws:
