@@ -4,7 +4,9 @@ import bisect
 import collections
 import copy
 import dataclasses
+import functools
 import heapq
+import itertools
 import operator
 import types
 import weakref
@@ -12,10 +14,12 @@ import weakref
 import numpy as np
 import pytest
 
+from rulescore import Tangent
 from tests.zygote_lite.checks.finite_differences import assert_slopes
 from zygote_lite import DifferentiationError, gradient
-from zygote_lite._activity import hooks, walk
+from zygote_lite._activity import deeds, hooks, walk
 from zygote_lite._activity.side_effects import hooks_called
+from zygote_lite._cotangents.store import Store
 from zygote_lite.testing import recorded_only
 
 outside = types.SimpleNamespace(w=1.0)
@@ -146,6 +150,65 @@ def test_methods_that_may_write_are_sought_in_what_methods_read(name, models, lo
     assert max(counts) < 4_000
 
 
+CHOICES = {
+    "reduce": lambda m: functools.reduce(max, m.parts).number,
+    "max of two": lambda m: max(m.parts[1], m.parts[2]).number,
+    "min of data": lambda m: min(m.data[2], m.data[1], m.data[3]).number,
+    "accumulate": lambda m: [*itertools.accumulate(m.parts, max)][-1].number,
+    "in": lambda m: (m.parts[3] in m.parts) + 1,
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_reverse_pass_looks_at_no_more_where_more_is_reached(name, models, monkeypatch):
+    found, collect = [], Store.collect
+
+    def collecting(self, *xs):
+        found.append(1)
+        return collect(self, *xs)
+
+    monkeypatch.setattr(Store, "collect", collecting)
+    monkeypatch.setattr(walk, "LIMIT", 1_000)
+    counts = []
+    for model in models:
+
+        def f(x, model=model):
+            outside.w = x
+            total = 0.0
+            for _ in range(5):
+                total = total + outside.w * CHOICES[name](model)
+            return total
+
+        found.clear()
+        with recorded_only():
+            assert gradient(f, 2.0) == (5.0 * CHOICES[name](model),)
+        counts.append(len(found))
+    assert max(counts) < 100
+
+
+def test_the_greatest_object_has_the_gradient():
+    def f(x, y):
+        parts = [Linked(x * x, y), Linked(x * y, x), Linked(3.0 * x, x * y)]
+        best, worst = functools.reduce(max, parts), min(*parts)
+        return best.number * best.model + worst.number * worst.model
+
+    for xs in [(2.0, 1.5), (3.5, 4.0), (0.5, 5.0)]:
+        with recorded_only():
+            assert_slopes(gradient(f, *xs), f, xs, 1e-6)
+        for _ in range(3):
+            assert_slopes(gradient(f, *xs), f, xs, 1e-6)
+
+
+def test_a_rule_for_the_class_of_objects_is_preferred(rules):
+    @rules(max)
+    def _(x: Linked, y: Linked):
+        z = Linked(max(x.number, y.number), None)
+        return z, lambda dz: (Tangent(Linked, number=7.0 * dz["number"]), None)
+
+    with recorded_only():
+        assert gradient(lambda x: max(Linked(x, None), Linked(x, None)).number, 2.0) == (7.0,)
+
+
 def test_a_search_beyond_its_bound_counts_as_found(monkeypatch):
     monkeypatch.setattr(walk, "FOR_ERRORS", 100)
     monkeypatch.setattr(walk, "LIMIT", 100)
@@ -159,6 +222,33 @@ def test_a_search_beyond_its_bound_counts_as_found(monkeypatch):
     assert hooks_called(sorted, ([OfAll(0, few)],)) == []
     ((f, _),) = hooks_called(sorted, ([OfAll(0, many)],))
     assert f is OfAll.__lt__
+
+
+def calling_each_other(count, last):
+    """Return functions, and a class with methods, that each call all the others."""
+    names = range(count)
+    calls = "".join(
+        f"def g{i}(k): return {' or '.join(f'g{j}(k)' for j in names)}\n" for i in names
+    )
+    own = " or ".join(f"self.g{j}(k)" for j in names)
+    methods = "".join(f"    def g{i}(self, k): return {own}\n" for i in names)
+    found = {"outside": outside}
+    exec(f"{calls}class Of:\n{methods}".replace(f"g{count - 1}(k): return", last), found)
+    return found["g0"], found["Of"]
+
+
+def test_functions_that_call_each_other_are_looked_at_once(monkeypatch):
+    looked, deeds_of = [], deeds.deeds_of
+    monkeypatch.setattr(deeds, "deeds_of", lambda code: looked.append(code) or deeds_of(code))
+    f, of = calling_each_other(30, "g29(k): return")
+    assert not deeds.may_write(f)
+    assert not deeds.may_write(of.g0, of)
+    assert len(looked) <= 60
+    f, of = calling_each_other(30, "g29(k): outside.w = 1.0; return")
+    assert deeds.may_write(f)
+    assert deeds.may_write(
+        of.g0, type("Derived", (of,), {"g29": lambda self, k: setattr(outside, "w", k)})
+    )
 
 
 # -- what must be found ------------------------------------------------------------------------

@@ -34,42 +34,51 @@ def names_loaded(code: types.CodeType) -> set[Named]:
     return deeds_of(code)[1]
 
 
-def may_write(f: types.FunctionType, kind: Any = None, seen: frozenset[Any] = frozenset()) -> bool:
+def may_write(f: types.FunctionType, kind: Any = None) -> bool:
     """Return whether a function may change more than its own variables, as far as its code tells.
 
     Arguments:
         f: the function.
         kind: the class that it is a method of.
-        seen: the code that is being looked at.
     """
-    code = f.__code__
-    if code in seen or is_library(code.co_filename):
-        return False
-    seen = seen | {code}
-    writes, names, free, methods = deeds_of(code)
-    if writes:
-        return True
-    held = zip(code.co_freevars, f.__closure__ or (), strict=True)
-    captured = [x for name, cell in held if name in free for _, x in entries_of(cell)]
-    named = [(f.__globals__.get(n, getattr(builtins, n, None)), called) for n, called in names]
-    return (
-        any(_writes_if_called(x, callable(x) and not isinstance(x, type), seen) for x in captured)
-        or any(_writes_if_called(x, called and not changes_nothing(x), seen) for x, called in named)
-        or any(_method_may_write(name, called, kind, seen) for name, called in methods)
-    )
+    seen, stack = set[tuple[Any, int]](), [(f, kind)]
+    while stack:
+        g, of = stack.pop()
+        if (g, id(of)) in seen or is_library(g.__code__.co_filename):
+            continue
+        seen.add((g, id(of)))
+        writes, names, free, methods = deeds_of(g.__code__)
+        if writes:
+            return True
+        held = zip(g.__code__.co_freevars, g.__closure__ or (), strict=True)
+        captured = [x for name, cell in held if name in free for _, x in entries_of(cell)]
+        named = [(g.__globals__.get(n, getattr(builtins, n, None)), called) for n, called in names]
+        members = [(_member(of, name), name, called) for name, called in methods]
+        stack += [(x, None) for x in (*captured, *(x for x, _ in named)) if _is_python(x)]
+        stack += [(member, of) for member, _, _ in members if _is_python(member)]
+        if (
+            any(callable(x) and not isinstance(x, _FOLLOWED) for x in captured)
+            or any(called and not _is_python(x) and not changes_nothing(x) for x, called in named)
+            or any(
+                called and not _is_python(member) and name not in HARMLESS_METHODS
+                for member, name, called in members
+            )
+        ):
+            return True
+    return False
 
 
-def _writes_if_called(x: Any, otherwise: bool, seen: frozenset[Any]) -> bool:
-    return may_write(x, None, seen) if isinstance(x, types.FunctionType) else otherwise
+_FOLLOWED = (types.FunctionType, type)
 
 
-def _method_may_write(name: str, called: bool, kind: Any, seen: frozenset[Any]) -> bool:
-    """Return whether the method or property of that name may write, as the class defines it."""
+def _is_python(x: Any) -> bool:
+    return isinstance(x, types.FunctionType)
+
+
+def _member(kind: Any, name: str) -> Any:
+    """Return the function of the method or property of that name, as the class defines it."""
     member = None if kind is None else inspect.getattr_static(kind, name, None)
-    member = getattr(member, "__func__", getattr(member, "fget", member))
-    if isinstance(member, types.FunctionType):
-        return may_write(member, kind, seen)
-    return called and name not in HARMLESS_METHODS
+    return getattr(member, "__func__", getattr(member, "fget", member))
 
 
 # -- what a function may read --------------------------------------------------------------------

@@ -101,12 +101,22 @@ def _has_equivalent(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
         return False
     if any(map(is_opaque, xs)) or (xs and id(f) in STRUCTURAL and kind_of(xs[0]) != OBJECT):
         return False
-    return find_rule(f, *xs) is None or is_of_objects(xs)
+    return find_rule(f, *xs) is None or is_of_objects(f, xs)
 
 
-def is_of_objects(xs: tuple[Any, ...]) -> bool:
-    """Return whether an operand is a sequence of objects, of which a rule would take all parts."""
-    return any(type(x) in (list, tuple) and x and kind_of(x[0]) == OBJECT for x in xs)
+def is_of_objects(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Return whether an operand is an object, or a sequence of them.
+
+    A rule would take all that they reach. One that is declared for their class is preferred.
+    """
+    if any(type(x) in (list, tuple) and x and kind_of(x[0]) == OBJECT for x in xs):
+        return True
+    if not any(kind_of(x) == OBJECT for x in xs):
+        return False
+    rule = find_rule(f, *xs)
+    if rule is None or rule.kind == "constant":
+        return False
+    return all(kind is object for kind in rule.types)
 
 
 def _looks_only(f: Any) -> bool:

@@ -150,7 +150,7 @@ class Tape(Iteration):
                 return self.record(y, back, nodes, fresh=id(f) in RETURNS_NEW_ARRAY)
         # C would step a generator unrecorded, and call methods: a rule is for the values
         in_python = known is not None and (
-            any(type(x) is Generated for x in xs) or is_of_objects(xs)
+            any(type(x) is Generated for x in xs) or is_of_objects(f, xs)
         )
         done = None if in_python else self.by_rule(nodes, f, xs, kws)
         if done is not None:
