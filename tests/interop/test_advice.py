@@ -132,8 +132,9 @@ def test_errors_of_the_function_itself_have_no_code_of_ours():
         raise TypeError("my own")
 
     for numpy in (rules_jax.numpy, rules_torch.numpy):
-        with pytest.raises(TypeError, match=r"^my own$"):
+        with pytest.raises(TypeError) as raised:
             numpy(fails)(SINGLE)
+        assert str(raised.value) == "my own"
 
 
 def test_inside_of_a_gradient_it_is_the_same_error():

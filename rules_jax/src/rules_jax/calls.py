@@ -7,10 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 
 import rules_jax
+from rules_jax.trees import has_objects, leaves_along_objects, with_tangents
 from rulescore import RuleSet, project
 from rulescore.faults import an
 from rulescore.interop import foreign
-from rulescore.interop.foreign import Foreign, Memory, is_number, leaves_along, part_of_whole
+from rulescore.interop.foreign import (
+    Foreign,
+    Memory,
+    is_number,
+    leaves_along,
+    part_of_whole,
+    unseen,
+)
 
 rule = RuleSet("rules_jax")
 
@@ -36,7 +44,7 @@ class Numpy(Foreign):
         """Return the value, its pullback, and why arguments have no cotangent."""
         options = handed(options)
         y, pull = vjp(self.f, xs, options, self.copy)
-        why = foreign.reasons(self, "JAX", xs, jax.tree.leaves)
+        why = foreign.reasons(self, "JAX", xs, plain_leaves, instead=_INSTEAD)
         return values(self, y, xs), Backward(self.f, options, pull), why
 
     def __repr__(self):
@@ -67,13 +75,16 @@ class Backward(foreign.Backward, Numpy):
         """Return the cotangents, which JAX gives all at once."""
         if not held:
             dxs = jax.tree.map(as_cotangent, xs, values(self, self.pull(dy)))
-            held.update(enumerate((None, *dxs)))
+            held.update(enumerate((None, *map(with_tangents, dxs))))
         return tuple(held.values())
 
     def record(self, dy, call, *xs, at, held):
         """Return them, their pullback, and why: the pullback of the call has refused integers."""
         value, back, why = super().record(dy, call, *xs)
-        return value, back, tuple([words and "" for words in why])
+        refused = [unseen(self, "JAX", x, plain_leaves, _INSTEAD) for x in (dy, *xs)]
+        refused[1:1] = [None]
+        why = [u or (words and "") for u, words in zip(refused, why[1:], strict=True)]
+        return tuple(map(with_tangents, value)), back, ("", *why)
 
 
 def vjp(f, xs, options, copy=True):
@@ -97,13 +108,31 @@ def vjp(f, xs, options, copy=True):
     ys, of_value = jax.tree.flatten(y)
 
     def pull(dy):
-        dys = map(cotangent_of, ys, leaves_along(y, dy, keys, skips_none=True))
-        found = [None] * len(given)
+        if has_objects(y):
+            given = leaves_along_objects(y, dy)
+        else:
+            given = leaves_along(y, dy, keys, skips_none=True)
+        dys = map(cotangent_of, ys, given)
+        found = [None] * len(leaves)
         for i, dx in zip(moving, back(jax.tree.unflatten(of_value, dys)), strict=True):
             found[i] = jnp.conj(dx)
         return jax.tree.unflatten(structure, found)
 
     return y, pull
+
+
+def plain_leaves(x):
+    """Return the leaves of an argument into which JAX would have to look.
+
+    Its arrays have gradients, and a `Numpy` has none.
+    """
+    return [leaf for leaf in jax.tree.leaves(x) if not isinstance(leaf, jax.Array | Numpy)]
+
+
+_INSTEAD = (
+    "register its class by `jax.tree_util.register_dataclass`, or give the arrays that it holds as "
+    "arguments"
+)
 
 
 def keys(y):

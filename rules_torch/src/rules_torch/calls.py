@@ -57,7 +57,8 @@ class Numpy(Foreign):
             raise RuntimeError(f"{self.name} writes its buffers: call `module.eval()`")
         value = values(self, [*leaves], structure, 1)
         operands = [Parameters(self.f) if is_module else None, *map(Argument, xs, given)]
-        of_self, *why = foreign.reasons(self, "PyTorch", xs, pytree.tree_leaves, is_module)
+        leaves_of = pytree.tree_leaves
+        of_self, *why = foreign.reasons(self, "PyTorch", xs, leaves_of, is_module, _INSTEAD)
         why = [self.refused(x) or words for x, words in zip(xs, why, strict=True)]
         if is_cut_off(self.f, leaves):
             of_self, *why = [cut_off(self.name) if w is None else w for w in (of_self, *why)]
@@ -74,6 +75,12 @@ class Numpy(Foreign):
 
     def __repr__(self):
         return f"rules_torch.numpy({self.f!r})"
+
+
+_INSTEAD = (
+    "give the arrays that it holds as arguments; a module has a gradient where it is what is "
+    "called, as by `rules_torch.numpy(module)(x)`"
+)
 
 
 class Backward(foreign.Backward, Numpy):

@@ -5,8 +5,11 @@ A `Foreign` is a function of arrays whose value another library computes, and di
 arguments. That is a `Foreign` in turn, so there are derivatives of every order.
 """
 
+import inspect
 import traceback
+import types
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -15,10 +18,11 @@ from rulescore._declaring.ruleset import RuleSet
 from rulescore._errors import Fault
 from rulescore._project import project, sequence_like
 from rulescore._tangent import Tangent
+from rulescore.faults import an
 
 __all__ = [
     "Foreign", "Backward", "Memory", "declare", "leaves_along", "rebuilt_like", "reasons",
-    "is_number",
+    "is_number", "sequence_like", "unseen",
 ]  # fmt: skip
 Order = Callable[[dict[Any, Any]], Iterable[Any]]
 Leaves = Callable[[Any], Iterable[Any]]
@@ -224,7 +228,12 @@ def part_at(back: Any, f: Any, xs: tuple[Any, ...], i: int, why: str | None) -> 
 
 
 def reasons(
-    f: Foreign, host: str, xs: tuple[Any, ...], leaves: Leaves, has_own: bool = False
+    f: Foreign,
+    host: str,
+    xs: tuple[Any, ...],
+    leaves: Leaves,
+    has_own: bool = False,
+    instead: str = "give the arrays that it holds as arguments",
 ) -> tuple[str | None, ...]:
     """Return for a function and its arguments why they have no cotangent; `None` if they have.
 
@@ -233,6 +242,7 @@ def reasons(
         host: the name of the library.
         leaves: the function that gives the leaves of a tree.
         has_own: whether the function has a cotangent itself, as a module has by its parameters.
+        instead: what to do about an object in which the host finds no arrays.
 
     An empty text is for a function without a cotangent: it is `None`, and not refused.
     """
@@ -240,8 +250,50 @@ def reasons(
         f"{f.name} is given integers, by which {host} has no gradient: convert them to floats, or "
         "leave them out by `argnums`"
     )
-    each = [words if any(map(_is_whole, leaves(x))) else None for x in xs]
+    each = [
+        words if any(map(_is_whole, leaves(x))) else unseen(f, host, x, leaves, instead) for x in xs
+    ]
     return None if has_own else "", *each
+
+
+def unseen(f: Foreign, host: str, x: Any, leaves: Leaves, instead: str) -> str | None:
+    """Return why an argument has no cotangent, if the host passes by what an object in it holds.
+
+    Arguments:
+        f, host, leaves, instead: as for `reasons`.
+        x: the argument.
+    """
+    for leaf in leaves(x):
+        if _may_hold(leaf):
+            return (
+                f"{f.name} is given {an(_kind_of(leaf))}, and {host} has no gradient by what that "
+                f"holds: {instead}"
+            )
+    return None
+
+
+def _may_hold(x: Any) -> bool:
+    """Return whether a leaf of the arguments may hold numbers."""
+    x = inspect.unwrap(x) if callable(x) and not isinstance(x, type) else x
+    if is_number(x) or isinstance(x, int | str | bytes | type | np.dtype | np.ufunc | Enum):
+        return False
+    if isinstance(x, types.BuiltinFunctionType):  # also a method, of what it is bound to
+        return not isinstance(x.__self__, types.ModuleType | type | None)
+    if isinstance(x, types.FunctionType):
+        is_of_library = x.__module__.partition(".")[0] in _LIBRARIES
+        return not is_of_library and bool(x.__closure__ or x.__defaults__ or x.__kwdefaults__)
+    is_of_host = type(x).__module__.partition(".")[0] in _LIBRARIES
+    if x is None or not hasattr(x, "__dict__"):  # as a dtype or a device of the host has none
+        return x is not None and not is_of_host
+    plain = all(isinstance(held, int | str | bytes | type | None) for held in vars(x).values())
+    return is_of_host or not plain
+
+
+def _kind_of(x: Any) -> str:
+    return "function" if isinstance(x, types.FunctionType) else type(x).__name__
+
+
+_LIBRARIES = ("jax", "jaxlib", "torch", "numpy", "math", "operator")
 
 
 def is_array(x: Any) -> bool:
