@@ -7,6 +7,8 @@ modules: nothing is imported here.
 import contextlib
 import contextvars
 import datetime
+import pickle
+import random
 import re
 import sys
 import types
@@ -14,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+
+from zygote_lite._ir.bytecode import codes_in
 
 ACTING_MODULES = {
     "random", "time", "secrets", "os", "posix", "nt", "subprocess", "socket", "logging", "shutil",
@@ -30,6 +34,8 @@ _ASKING_METHODS: dict[type, tuple[str, ...]] = {
 }
 NOW = ("now", "today")
 """The texts that `datetime64` reads as a question."""
+COMMON_GENERATORS = tuple([getattr(f, "__self__", None) for f in (random.random, np.random.normal)])
+"""The generators that functions of `random` and of `np.random` draw from."""
 _DRAWS_OF_TORCH = re.compile(
     r"rand(n|int|perm)?(_like)?|normal|bernoulli|multinomial|poisson|binomial"
 )
@@ -52,9 +58,38 @@ def methods_that_ask(values: Iterable[Any], names: frozenset[str]) -> Iterator[A
                 yield getattr(x, name)
 
 
-def asks_for_now(values: Iterable[Any], code: types.CodeType) -> bool:
-    """Return whether code that names these values may ask `datetime64` for the time."""
-    return any(x is np.datetime64 for x in values) and any(text in code.co_consts for text in NOW)
+def asks_for_now(code: types.CodeType) -> bool:
+    """Return whether code may ask `datetime64` for the time, by that name or by a dtype."""
+    constants = [x for part in codes_in(code) for x in part.co_consts if isinstance(x, str)]
+    if not any(text in constants for text in NOW):
+        return False
+    names = [name for part in codes_in(code) for name in (*part.co_names, *part.co_freevars)]
+    return "datetime64" in names or any(_IS_DATE.match(text) for text in constants)
+
+
+_IS_DATE = re.compile(r"[<>=|]?(datetime64|M8)")
+
+
+def states_of_generators() -> tuple[Any, ...]:
+    """Return the states of the generators that the functions of libraries draw from."""
+    return (random.getstate(), state_drawn_from(COMMON_GENERATORS[1]), generator_of_torch())
+
+
+def state_drawn_from(generator: Any) -> Any:
+    """Return the state of a random generator, of Python or NumPy."""
+    if isinstance(generator, random.Random):
+        return None if isinstance(generator, random.SystemRandom) else generator.getstate()
+    if isinstance(generator, np.random.RandomState):  # which keeps every other normal number
+        return pickle.dumps(generator.get_state(legacy=False))
+    return pickle.dumps(getattr(generator, "bit_generator", generator).state)
+
+
+RANDOM_GENERATORS = (
+    np.random.Generator,
+    np.random.RandomState,
+    np.random.BitGenerator,
+    random.Random,
+)
 
 
 def generator_of_torch() -> bytes | None:
@@ -65,7 +100,10 @@ def generator_of_torch() -> bytes | None:
     # its transforms would wrap the state, which has no numbers then
     outside = getattr(torch._C, "_DisableFuncTorch", contextlib.nullcontext)
     with outside():
-        return bytes(torch.default_generator.get_state().numpy())
+        generators = [torch.default_generator]
+        if torch.cuda.is_initialized():
+            generators += torch.cuda.default_generators
+        return b"".join([bytes(g.get_state().numpy()) for g in generators])
 
 
 def _methods_of(x: Any) -> tuple[str, ...]:

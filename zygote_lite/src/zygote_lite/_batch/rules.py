@@ -219,7 +219,8 @@ def does_nothing_else(f: Any) -> bool:
     """Return whether nothing is known that a function with a rule does besides."""
     if is_library(f.__code__.co_filename):
         return True
-    return effect_of(f)[0] is None and not may_write(f)
+    found = effect_of(f)
+    return found.effect is None and not found.is_open and not may_write(f)
 
 
 def _is_of_numbers(f: Any, xs: tuple[Any, ...], entries: list[Any]) -> bool:

@@ -68,15 +68,24 @@ def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
     return Checkpointed(f)
 
 
+def _refusal_of_effect(f: Any) -> Callable[[str], Exception]:
+    """Return what gives the error for an effect of a function."""
+
+    def refused(effect: str) -> Exception:
+        return Fault.CHECKPOINT(
+            f"{where()}: {name_of(f)} is run again in the reverse pass, and has an effect: "
+            f"{effect}; do that outside of what is checkpointed"
+        )
+
+    return refused
+
+
 @inside_run
 def _outer_state(f: Any, *xs: Any) -> Any:
     """Return what the variables around a function hold; refuse one that has effects."""
     around = Surroundings(f, xs)
     if around.effect is not None:
-        raise Fault.CHECKPOINT(
-            f"{where()}: {name_of(f)} is run again in the reverse pass, and has an effect: "
-            f"{around.effect}; do that outside of what is checkpointed"
-        )
+        raise _refusal_of_effect(f)(around.effect)
     if reaches_active_by_name(f, *xs):
         raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and reads a variable that "
@@ -110,21 +119,23 @@ def _refuse_another_value(f: Any, y: Any, again: Any) -> None:
 
 def _value_inside(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Return the value on an outer tape: a gradient of a gradient spares no memory."""
-    both, node = tape.call(nodes[1:], *xs)
+    around, *given = xs
+    with around.watched(_refusal_of_effect(around.f)):
+        both, node = tape.call(nodes[2:], *given)
     return tape.call((None, node, None), operator.getitem, both, 0)
 
 
 @inside(_value_inside)
-def _value_alone(ad: Any, f: Any, *xs: Any) -> Any:
+def _value_alone(around: Any, ad: Any, f: Any, *xs: Any) -> Any:
     """Return the value of a function, of which nothing is kept."""
-    with saving_nothing():
+    with saving_nothing(), around.watched(_refusal_of_effect(f)):
         return ad(f, *xs)[0]
 
 
 @rule.of_instances
 def _(g: Checkpointed, *xs: object, ad):  # type: ignore[no-untyped-def]
     around = _outer_state(g.f, *xs)
-    y = _value_alone(ad, g.f, *xs)
+    y = _value_alone(around, ad, g.f, *xs)
     _refuse_changes(g.f, around)
 
     def pullback(dy):  # type: ignore[no-untyped-def]

@@ -3,10 +3,11 @@
 import ast
 import dis
 import inspect
+import itertools
 import sys
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from zygote_lite.caches import cached
 
@@ -129,3 +130,69 @@ def _called_by_value(instructions: list[dis.Instruction]) -> set[int]:
     """
     step = -1 if sys.version_info >= (3, 13) else 1
     return {k + step for k, i in enumerate(instructions) if i.opname == "PUSH_NULL"}
+
+
+class Use(NamedTuple):
+    """A place where code names a variable that is not its own.
+
+    Attributes:
+        name: the variable.
+        is_global: whether it is one of the module, or a builtin, and not of a function around.
+        attributes: those that are read there, one of the other.
+        is_called: whether the last of these, or the variable, is called at once.
+        is_conditional: whether that may be left out in a call.
+    """
+
+    name: str
+    is_global: bool
+    attributes: tuple[str, ...]
+    is_called: bool
+    is_conditional: bool
+
+
+@cached(4096)
+def uses_in(code: CodeType) -> list[Use]:
+    """Return where code, and the functions inside it, name variables that are not their own."""
+    found = list[Use]()
+    for part in codes_in(code):
+        steps = [i for i in dis.get_instructions(part) if i.opname not in ("EXTENDED_ARG", "NOP")]
+        called = _called_by_value(steps)
+        conditional = _conditional_in(steps)
+        for k, i in enumerate(steps):
+            is_global = i.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+            if not is_global and i.opname not in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
+                continue
+            rest = itertools.takewhile(_reads_attribute, steps[k + 1 :])
+            attributes = [*rest]
+            last = attributes[-1] if attributes else i
+            is_called = last.opname == "LOAD_METHOD" or "NULL" in i.argrepr + last.argrepr
+            is_called = is_called or k in called or k + len(attributes) in called
+            names = tuple([str(a.argval) for a in attributes])
+            may_stay_out = part is not code or k in conditional
+            found.append(Use(str(i.argval), is_global, names, is_called, may_stay_out))
+    return found
+
+
+def _reads_attribute(step: dis.Instruction) -> bool:
+    return step.opname in ("LOAD_ATTR", "LOAD_METHOD")
+
+
+def _conditional_in(steps: list[dis.Instruction]) -> set[int]:
+    """Return the numbers of instructions that may be left out in a call of the code.
+
+    These are between a jump and its target, and behind a return.
+    """
+    found, until = set[int](), -1
+    for k, step in enumerate(steps):
+        if step.offset < until:
+            found.add(k)
+        if step.opcode in _JUMPING and step.argval > step.offset:
+            until = max(until, step.argval)
+        elif step.opname.startswith(("RETURN_", "RAISE_", "RERAISE")) and (
+            step.opname != "RETURN_GENERATOR"
+        ):
+            until = sys.maxsize
+    return found
+
+
+_JUMPING = {*dis.hasjrel, *dis.hasjabs}

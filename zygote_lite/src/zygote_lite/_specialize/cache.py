@@ -13,6 +13,7 @@ import weakref
 from typing import Any
 
 from rulescore import generation, plugins
+from zygote_lite._activity.watching import unwatched
 from zygote_lite._cotangents.run import state
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
 from zygote_lite._specialize.infer.signature import of_any_length, signature
@@ -187,6 +188,10 @@ class Specializations:
 
     def make(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
         """Make a specialization; return the reason where that cannot be done."""
+        found: str | None = unwatched(self._make, f, xs, key)
+        return found
+
+    def _make(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
         compiled = self.compiled and key not in self.uncompiled
 
         def attempted(optional: bool) -> Enter | Exception:
@@ -205,7 +210,7 @@ class Specializations:
                 return reason
             self.uncompiled.add(key)
             warn_uncompiled(f, reason)
-            return self.make(f, xs, key)
+            return self._make(f, xs, key)
         self.add(enter)
         return None
 

@@ -7,6 +7,7 @@ from zygote_lite._activity.doubts import note_length
 from zygote_lite._activity.marks import mark_new, note_made, note_outside, note_shared
 from zygote_lite._activity.namespaces import refuse_variables
 from zygote_lite._activity.walk import reaches_active, reaches_active_at_all
+from zygote_lite._activity.watching import unwatched
 from zygote_lite._cotangents.registry import NodeId, Traced, TupleNode, UndoOnly
 from zygote_lite._cotangents.run import slots_of, state
 from zygote_lite._ir.compile import recording_of, run_as_called
@@ -29,7 +30,7 @@ class RecordedFunctions(Entries):
         """Run the recording code of a Python function on this tape."""
         if state.variables:
             refuse_variables(f)
-        run, is_generator = recording_of(f)
+        run, is_generator = unwatched(recording_of, f)
         note_resolution(f, xs, f"recorded; {place_of(f)}")
         given = self.bind(nodes, f, xs, kws)
         if f.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):

@@ -9,6 +9,7 @@ import numpy as np
 
 from zygote_lite._activity.asking import generator_of_torch
 from zygote_lite._activity.effects import PLAIN_VALUES, effect_of
+from zygote_lite._activity.watching import Refused, watching_effects
 from zygote_lite._tape.validate import checksum_of, contents_of, hold_the_same
 
 
@@ -16,15 +17,22 @@ class Surroundings:
     """What a function is given and what the variables around it hold, before it is run.
 
     Attributes:
+        f: the function.
         effect: an effect that running it again would repeat; `None` where none is found.
+        is_open: whether it may have others, which `watching_effects` tells where it is run.
     """
 
     def __init__(self, f: Any, xs: tuple[Any, ...]) -> None:
-        self.effect, read = effect_of(f, *xs)
+        self.f = f
+        self.effect, read, self.is_open = effect_of(f, *xs)
         self.values = (f, *xs, *read)
         self._contents = contents_of(self.values, whole=True)
         self._attributes = _attributes_of(self.values)
         self._generator = generator_of_torch()
+
+    def watched(self, refused: Refused) -> contextlib.AbstractContextManager[None]:
+        """Return the context for a run: it raises an error before an effect that was not found."""
+        return watching_effects(refused) if self.is_open else contextlib.nullcontext()
 
     def has_drawn(self) -> bool:
         """Return whether PyTorch's own generator has been used since, as by dropout."""
@@ -49,9 +57,6 @@ def _attributes_of(values: Iterable[Any]) -> list[tuple[str, Any]]:
     return [(name, y) for x in values if isinstance(x, type) for name, y in vars(x).items()]
 
 
-Refused = Callable[[str], Exception]
-
-
 def repeatable(f: Any, refused: Refused) -> Callable[[Any], contextlib.AbstractContextManager[Any]]:
     """Return what watches calls of a function that a host may repeat, or leave out.
 
@@ -61,7 +66,7 @@ def repeatable(f: Any, refused: Refused) -> Callable[[Any], contextlib.AbstractC
 
     Raises that error if the function is known to have effects.
     """
-    effect, _ = effect_of(f)
+    effect, _, _ = effect_of(f)
     if effect is not None:
         raise refused(effect)
     return functools.partial(_watched, f, refused)
@@ -79,7 +84,8 @@ def _watched(f: Any, refused: Refused, structure: Any) -> Iterator[None]:
     before = Surroundings(f, (structure,))
     if before.effect is not None:
         raise refused(before.effect)
-    yield
+    with before.watched(refused):
+        yield
     if before.has_drawn():
         raise refused("it draws random numbers with PyTorch")
     if not before.are_unchanged():
@@ -101,7 +107,7 @@ def stamp_around(f: Any) -> int | None:
 
     It is `None` if there are none.
     """
-    _, read = effect_of(f, all_read=True)
+    _, read, _ = effect_of(f, all_read=True)
     held: list[Any] = [held for _, held in _arrays_among([f, *read])]
     held += [x if isinstance(x, str) else repr(x) for x in read if isinstance(x, PLAIN_VALUES)]
     return hash(tuple(held)) & 0xFFFFFFFF if held else None

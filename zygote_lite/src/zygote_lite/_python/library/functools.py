@@ -6,9 +6,11 @@ their gradients go to different places. Such a call is run again; it is refused 
 from the one that the cache would have returned.
 """
 
+import contextlib
 import functools
 import types
 from collections import OrderedDict
+from collections.abc import Callable
 from numbers import Number
 from typing import Any, cast
 
@@ -57,7 +59,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     around = None if found is None else Surroundings(f.__wrapped__, values)
     if around is not None and around.effect is not None:
         raise _refused_again(f, around.effect)
-    done = tape.call(nodes, f.__wrapped__, *xs, **kws)
+    watched = contextlib.nullcontext() if around is None else around.watched(_refusals(f))
+    with watched:
+        done = tape.call(nodes, f.__wrapped__, *xs, **kws)
     if around is not None:
         first = next(iter(found.values()))[0]
         if not (are_same(first, done[0]) and around.are_unchanged()):
@@ -104,6 +108,10 @@ class _Key(tuple[Any, ...]):
 
     def __hash__(self) -> int:
         return self.hash
+
+
+def _refusals(f: Any) -> Callable[[str], Exception]:
+    return lambda effect: _refused_again(f, effect)
 
 
 def _refused_again(f: Any, reason: str) -> Exception:
