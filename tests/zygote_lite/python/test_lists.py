@@ -231,7 +231,7 @@ def test_a_list_that_is_made_anew_is_emptied_first():
         assert grad(f)(2.0) == 7.0
 
 
-# -- what is put in may look at what it is put into ------------------------------------------------
+# -- what is put in, and what sorts, may look at the list ------------------------------------------
 
 
 class Growing(list):
@@ -321,11 +321,85 @@ def of_a_class_of_dicts(x):
     return sum(GrowingDict([(2, x), (3, x * x), (4, x)]).values())
 
 
+def sorted_by_its_length(x):
+    y = [x * 2.0, x * x * 1.1, x * 3.0]
+    y.sort(key=lambda v: v * (len(y) - 1))
+    return y[0] * y[1]
+
+
+def sorted_by_a_function_that_looks(x):
+    y = [x * 2.0, x * x * 1.1, x * 3.0]
+
+    def rest(v):
+        return sum(y) - v if y else v
+
+    y.sort(key=lambda v: rest(v), reverse=True)
+    return y[0] * y[1]
+
+
+class Ranked:
+    def __init__(self, values):
+        self.values = values
+
+    def rank(self, v):
+        return v * (len(self.values) - 1)
+
+    def best(self):
+        self.values.sort(key=self.rank)
+        return self.values[0] * self.values[1]
+
+
+def sorted_by_a_method(x):
+    return Ranked([x * 2.0, x * x * 1.1, x * 3.0]).best()
+
+
+def changed_while_it_is_sorted(x):
+    y = [x * 2.0, x * x * 1.1, x * 3.0]
+    try:
+        y.sort(key=lambda v: y.append(x) or v)
+    except ValueError:
+        return sum(y) * len(y)
+    return x
+
+
+def sorted_in_vain(x):
+    y = [x * 2.0, x * x * 1.1, x * 3.0]
+    try:
+        y.sort(key=lambda v: -v if v < 5.0 else 1 / 0)
+    except ZeroDivisionError:
+        return y[0] + 2.0 * y[1] + 3.0 * y[2] * len(y)
+    return x
+
+
+def set_begun_again(x):
+    y = {1}
+    y.__init__(key + len(y) for key in [5, 5, 5])
+    return (len(y) + max(y)) * x
+
+
+class GrowingSet(set):
+    def __init__(self, keys):
+        super().__init__(key + len(self) for key in keys)
+
+
+def of_a_class_of_sets(x):
+    y = GrowingSet(key for key in [5, 5, 5])
+    return (len(y) + max(y)) * x
+
+
+def counted_as_they_are_taken(x):
+    y = collections.Counter([1])
+    y.update(key + len(y) for key in [1, 1, 1])
+    return (len(y) + max(y)) * x
+
+
 LOOKING = [
     extended_by_itself, extended_by_its_length, extended_by_its_first, extended_by_operator,
     extended_in_a_loop, extended_deque, begun_again_by_itself, begun_again_by_an_iterator,
     begun_again_by_its_length, begun_again_by_a_list, filled_again, of_a_class,
-    of_a_class_of_dicts,
+    of_a_class_of_dicts, sorted_by_its_length, sorted_by_a_function_that_looks, sorted_by_a_method,
+    changed_while_it_is_sorted, sorted_in_vain, set_begun_again, of_a_class_of_sets,
+    counted_as_they_are_taken,
 ]  # fmt: skip
 
 

@@ -228,6 +228,12 @@ def _update(d: Any, x: Any = (), /, **kws: Any) -> Any:
         d[key] = kws[key]
 
 
+@handlers.in_python(collections._count_elements)  # type: ignore[attr-defined]
+def _count_elements(d: Any, x: Any, /) -> Any:
+    for key in x:
+        d[key] = d.get(key, 0) + 1
+
+
 @handlers.in_python(builtins.map)
 def _map(f: Any, *xs: Any) -> Any:
     if len(xs) == 1:

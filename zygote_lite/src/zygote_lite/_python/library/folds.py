@@ -232,7 +232,16 @@ def _(tape: Any, nodes: Any, x: Any, **kws: Any) -> Any:
 
 
 def _sort(x: Any, key: Any, reverse: Any) -> Any:
-    keys = []
-    for y in x:
-        keys.append(key(y))
-    x[:] = [x[i] for i in order_of(keys, reverse)]
+    """Sort a list as Python does: it is empty for whoever looks at it meanwhile."""
+    items, order = x[:], None
+    list.clear(x)
+    try:
+        keys = []
+        for y in items:
+            keys.append(key(y))
+        order = order_of(keys, reverse)
+    finally:
+        is_changed = list.__len__(x) > 0
+        x[:] = items if order is None else [items[i] for i in order]
+    if is_changed:
+        raise ValueError("list modified during sort")

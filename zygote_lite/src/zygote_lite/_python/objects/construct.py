@@ -147,6 +147,14 @@ def _fill_list(y: Any, x: Any = (), /) -> None:
         list.append(y, value)
 
 
+@handlers.in_python(set.__init__)
+def _fill_set(y: Any, x: Any = (), /) -> None:
+    if set.__len__(y):
+        set.clear(y)
+    for key in x:
+        set.add(y, key)
+
+
 handlers.inert(object.__new__)
 
 

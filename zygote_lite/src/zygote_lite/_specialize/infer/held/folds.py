@@ -35,7 +35,7 @@ from zygote_lite._specialize.typed.facts import (
     may_be_complex,
 )
 from zygote_lite._specialize.typed.nodes import leaves
-from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.shadows import (
     add_array,
     add_each,
@@ -43,6 +43,7 @@ from zygote_lite._specialize.typed.shadows import (
     add_to_places,
     places_equal,
 )
+from zygote_lite._specialize.typed.stand_ins import Local, LocalCache, Method, Partial, Super
 from zygote_lite._specialize.typed.values import Value, constant
 
 QUESTION = Result(Scalar(frozenset((bool,))), True)
@@ -128,8 +129,36 @@ def sort_held(builder: Builder, x: Value, kws: Options) -> Value:
         return constant(None)
     keys = None
     if "key" in kws and not (kws["key"].is_constant and kws["key"].sample is None):
+        if _may_see(kws["key"], x):  # it is empty meanwhile
+            raise Unsound.CHANGES_WHAT_IT_WALKS("it sorts a list by a key that may look at it")
         keys = hold(builder, builder.inline(keys_by, [x, kws["key"]], {}))
     return _lists.list_sort(builder, x, kws, keys)
+
+
+def _may_see(f: Value, x: Value) -> bool:
+    """Return whether a function that is written here may reach a list by what it captured."""
+    waiting, seen = [f], {f}
+    while waiting:
+        value = waiting.pop()
+        if value is x or (value.contents is not None and value.contents is x.contents):
+            return True
+        inner, kind = [*(value.items or []), *(value.fields or {}).values()], value.sample
+        if isinstance(kind, Local):
+            inner += [*kind.around.values(), *kind.defaults.values()]
+        elif isinstance(kind, LocalCache):
+            inner.append(kind.function)
+        elif isinstance(kind, Method | Super):
+            inner.append(kind.owner)
+        elif isinstance(kind, Partial):
+            inner += kind.parts
+        elif value.contents is not None and any(
+            slot.contents is not None for slot in value.contents.slots.values()
+        ):
+            return True  # what it holds is not told apart
+        inner = [part for part in inner if part not in seen]
+        waiting += inner
+        seen.update(inner)
+    return False
 
 
 def array_of_held(builder: Builder, x: Value) -> Value:
