@@ -238,6 +238,50 @@ def frame_of_a_generator(x):
 @refused(
     "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
 )
+def value_seen_by_a_profiler(x):
+    seen, before = [], sys.getprofile()
+
+    def note(frame, event, value):
+        if event == "return" and frame.f_code.co_name == "square":
+            seen.append(value)
+
+    def square(y):
+        return y * y
+
+    sys.setprofile(note)
+    try:
+        square(x)
+    finally:
+        sys.setprofile(before)
+    return seen[0] * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def variable_seen_by_a_trace(x):
+    seen, before = [], sys.gettrace()
+
+    def note(frame, event, value):
+        if event == "return" and frame.f_code.co_name == "square":
+            seen.append(frame.f_locals["z"])
+        return note
+
+    def square(y):
+        z = y * y
+        return z
+
+    sys.settrace(note)
+    try:
+        square(x)
+    finally:
+        sys.settrace(before)
+    return seen[0] * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
 def frame_in_exit(x):
     class Context:
         def __enter__(self):

@@ -44,7 +44,10 @@ _LONG_CALL = 2000
 GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _RUNNING_TEXTS = {"eval", "exec"}
 _OF_VARIABLES = {"locals", "globals", "vars", "dir"}  # followed where they are called by name
-_OF_FRAMES = {"_getframe", "_current_frames", "currentframe", "getouterframes", "inspect"}
+_OF_FRAMES = {
+    "_getframe", "_current_frames", "currentframe", "getouterframes", "inspect", "settrace",
+    "setprofile",
+}  # fmt: skip
 # what took more calls than a walk takes steps
 _long: "weakref.WeakSet[types.CodeType]" = weakref.WeakSet()
 

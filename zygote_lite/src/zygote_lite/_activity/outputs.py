@@ -21,10 +21,10 @@ if sys.platform != "win32":
     import fcntl
 
 from zygote_lite._activity.marks import mark_active, note_outside
-from zygote_lite._cotangents.kinds import entries_of, within
+from zygote_lite._activity.named import reached_by_name
+from zygote_lite._cotangents.kinds import within
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.bytecode import names_from_outside
-from zygote_lite._ir.places import is_library, where
+from zygote_lite._ir.places import where
 from zygote_lite.errors import Fault
 
 STREAM: type = _io._IOBase
@@ -282,18 +282,12 @@ BY_DESCRIPTOR = [
 """What reads from descriptors, and tells no audit hook."""
 
 
-def may_read_descriptors(f: Any, seen: frozenset[Any] = frozenset()) -> bool:
+def may_read_descriptors(f: Any) -> bool:
     """Return whether a function, or one that it names, may read a file by its descriptor."""
-    if isinstance(f, types.BuiltinFunctionType):
-        return f in BY_DESCRIPTOR
-    if not isinstance(f, types.FunctionType) or f in seen or is_library(f.__code__.co_filename):
-        return False
-    names = names_from_outside(f.__code__)
-    held = [x for cell in f.__closure__ or () for _, x in entries_of(cell)]
-    found = [*held, *(f.__globals__.get(name) for name in names)]
-    if os in found and any(g.__name__ in names for g in BY_DESCRIPTOR):
-        return True
-    return any(may_read_descriptors(g, seen | {f}) for g in found)
+    for x in reached_by_name(f):
+        if isinstance(x, types.BuiltinFunctionType) and x in BY_DESCRIPTOR:
+            return True
+    return False
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import functools
 import inspect
 import operator
 import sys
+import threading
 import traceback
 import types
 from numbers import Number
@@ -223,4 +224,18 @@ def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Refuse what the user asks for; Python's own library may look at frames."""
     if is_library(asking()):
         return f(*xs, **kws), None
+    raise frame_refusal(f"`{name_of(f)}`")
+
+
+# Functions that Python calls with the frames of what runs: they would see the engine's.
+_TRACING = [sys.settrace, sys.setprofile, threading.settrace, threading.setprofile]
+if sys.version_info >= (3, 12):
+    _TRACING.append(sys.monitoring.register_callback)
+
+
+@handlers.desugared(*_TRACING, given=True, always=True)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
+    """Refuse a function of the user's that is to trace; `None` ends that."""
+    if not xs or xs[-1] is None or is_library(asking()):
+        return f(*xs), None
     raise frame_refusal(f"`{name_of(f)}`")

@@ -19,6 +19,7 @@ from rulescore import find_rule
 from zygote_lite._activity.activity import is_active
 from zygote_lite._activity.classes import member_of, only_reads
 from zygote_lite._activity.marks import PLAIN, is_reading, is_storing, note_kept, note_stored
+from zygote_lite._activity.named import may_look_at_frames
 from zygote_lite._activity.outputs import may_read_descriptors
 from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._activity.saved import guarded, is_writer
@@ -145,6 +146,19 @@ def descriptor_of(f: Any) -> Any:
     return None
 
 
+def _with_its_function(f: Any, xs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Return the Python function that is called, as a method too, with all that it is given."""
+    if f is invoke:
+        x, name, *rest = xs
+        if isinstance(x, types.ModuleType):
+            f, xs = vars(x).get(name), tuple(rest)
+        elif name not in (dict_of(x) or ()):
+            f, xs = member_of(type(x), name), (x, *rest)
+    elif type(f) is types.MethodType:
+        f, xs = f.__func__, (f.__self__, *xs)
+    return (f, xs) if type(f) is types.FunctionType else (None, xs)
+
+
 class InactiveCalls(RecordedFunctions):
     """Run calls that no gradient depends on, so far."""
 
@@ -159,10 +173,13 @@ class InactiveCalls(RecordedFunctions):
             refuse_names_of_caller(f, xs, kws)
         if type(f) in _LOOKING_AT_CALLERS:
             refuse_looking(f, xs)
-        if type(f) is types.FunctionType:
-            refuse_locals(f)
-            if state.written_files is not None and may_read_descriptors(f):
-                return self.function((None,) * (1 + len(xs) + len(kws)), f, xs, kws)
+        called, given = _with_its_function(f, xs)
+        if called is not None:
+            refuse_locals(called)
+            reads = state.written_files is not None and may_read_descriptors(called)
+            if reads or may_look_at_frames(called):
+                nodes = (None,) * (1 + len(given) + len(kws))
+                return self.function(nodes, called, given, kws)
         hooks = hooks_called(f, (*xs, *kws.values()))
         if not hooks and id(f) not in STRUCTURAL and id(f) not in DESUGARED:
             hooks = unknown_hooks(f, xs)
