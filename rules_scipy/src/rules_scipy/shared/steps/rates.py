@@ -33,28 +33,61 @@ def rate_of(ad, f, args, read, may_be_array=True):
 def rates_of(ad, f, args, read, may_be_array=True):
     """Return the right-hand side with its pullback, at one time and at many, and at many without.
 
-    Of many times the values are in columns. The pullbacks return the cotangents of the function,
-    the times, the values and the `args`. `may_be_array` tells whether the function may give an
-    array, and not a list.
+    Of many times the values are in columns; with `upright`, vectors among the `args` are columns,
+    too, as one that is added to a value has to be. The pullbacks return the cotangents of the
+    function, the times, the values and the `args`. `may_be_array` tells whether the function may
+    give an array, and not a list.
     """
 
     gives_arrays = may_be_array
 
-    def plain(times, values):
-        return of_rows(read is value_first, f, times, values, *args)
+    def plain(times, values, upright=False):
+        given = as_columns(args) if upright else args
+        return of_rows(read is value_first, f, times, values, *given)
 
-    def many(times, values):
+    def many(times, values, upright=False):
         nonlocal gives_arrays
+        more = as_columns(args) if upright else args
         if gives_arrays:
             given = (values, times) if read is value_first else (times, values)
-            value, back = ad(f, *given, *args)
+            value, back = ad(f, *given, *more)
             if type(value) is np.ndarray:
-                return value, swapped(back) if read is value_first else back
+                back = swapped(back) if read is value_first else back
+                return value, with_vectors(back, args) if upright else back
             gives_arrays = False
-        value, back = ad(of_rows, read is value_first, f, times, values, *args)
-        return value, lambda dk: back(dk)[2:]
+        value, back = ad(of_rows, read is value_first, f, times, values, *more)
+        of_all = lambda dk: back(dk)[2:]
+        return value, with_vectors(of_all, args) if upright else of_all
 
     return rate_of(ad, f, args, read, may_be_array), many, plain
+
+
+class NoColumnsError(Exception):
+    """Tell that a right-hand side does not take columns, each for itself."""
+
+
+def as_columns(args):
+    """Return arguments with vectors as columns; raise `NoColumnsError` if there are none."""
+    if not any(map(is_vector, args)):
+        raise NoColumnsError
+    return tuple([x[:, None] if is_vector(x) else x for x in args])
+
+
+def is_vector(x):
+    """Return whether an argument is a vector."""
+    return type(x) is np.ndarray and x.ndim == 1
+
+
+def with_vectors(back, args):
+    """Return a pullback that gives the cotangents of columns as vectors."""
+
+    def pullback(dk):
+        df, dt, dx, *dargs = back(dk)
+        pairs = zip(dargs, args, strict=True)
+        dargs = [np.ravel(d) if d is not None and is_vector(x) else d for d, x in pairs]
+        return df, dt, dx, *dargs
+
+    return pullback
 
 
 def swapped(back):

@@ -11,12 +11,14 @@ import functools
 import numpy as np
 
 from rules_scipy.shared.flat import leaves
+from rules_scipy.shared.steps.rates import NoColumnsError
 from rules_scipy.shared.steps.sums import Sum, size_of, together, weighted
 
 FEW = 6  # equations whose derivatives are written out as matrices
 BLOCK = 2**20  # numbers that are kept
+PLAIN = 6  # iterations over a step, after which an equation is taken for stiff
 WIDE = 2**12  # numbers that a right-hand side is given at once
-WIDEST = 2**16
+WIDEST = 2**16  # the most, where a derivative is written out
 SAME = 1e-9  # by the largest: by how much two values of one number differ
 DIRECTIONS = np.random.default_rng(0).uniform(0.5, 1.5, WIDE)
 
@@ -47,7 +49,7 @@ class OneByOne:
         size: how many equations there are.
     """
 
-    plain = 6  # iterations over a step, after which an equation is taken for stiff
+    plain = PLAIN
 
     def __init__(self, backs, size):
         self.backs, self.size = backs, size
@@ -135,11 +137,11 @@ class AtOnce:
         parts: which stages these are; of many equations, those of a step.
     """
 
-    plain = 16  # an iteration calls one pullback, and a derivative takes as long as many
-
     def __init__(self, many, times, values, pulls, parts):
         self.many, self.times, self.values = many, times, values
         self.pulls, self.parts, self.size = pulls, parts, values.shape[1]
+        # an iteration calls one pullback: factors of many equations take as long as several
+        self.plain = min(max(PLAIN, self.size // 6), 30)
 
     def pulled(self, d):
         """Return the cotangents of times, values and all others, for those of the stages."""
@@ -186,15 +188,22 @@ class AtOnce:
         return self.pulled(d)[2]
 
 
-class NoColumnsError(Exception):
-    """Tell that a right-hand side does not take columns, each for itself."""
-
-
 def at_once(one, many, plain, times, values, slopes, step=None):
     """Return what pulls back at all stages at once, or `None` where that is not right.
 
     `step` is how many stages a step has: those of many equations are pulled back step by step.
+    Vectors among the arguments may have to be columns, too.
     """
+    upright = [functools.partial(x, upright=True) for x in (many, plain)]
+    for forms in ((many, plain), upright):
+        found = in_columns(one, *forms, times, values, slopes, step)
+        if found is not None:
+            return found
+    return None
+
+
+def in_columns(one, many, plain, times, values, slopes, step):
+    """Return the same with the arguments in one form."""
     size = values.shape[1]
     most = max(3, WIDE // size)
     if size > FEW:
