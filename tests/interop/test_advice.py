@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.conftest import without
-from zygote_lite import DifferentiationError, NoRuleError, grad, stop_gradient
+from zygote_lite import DifferentiationError, NoRuleError, grad, interop, stop_gradient
 
 torch = pytest.importorskip("torch", reason="PyTorch is not here: `nox -s interop` installs it")
 jax = pytest.importorskip("jax", reason="JAX is not here: `nox -s interop` installs it")
@@ -161,3 +161,37 @@ def test_a_function_of_a_private_module_has_its_public_name():
     f = lambda x: float(jax.lax.scan(lambda c, y: (c * y, c), x, ONES)[0])
     with pytest.raises(DifferentiationError, match=r"jax\.lax\.scan has no rule"):
         grad(f)(2.0)
+
+
+def test_a_function_of_a_host_is_exported_as_one_of_arrays():
+    exported = interop.to_torch(jax.jit(lambda x: jnp.sum(x**2)))
+    with pytest.raises(TypeError, match=r"returns an array of JAX.*`rules_jax\.numpy\(f\)`"):
+        exported(TENSOR)
+    linear = torch.nn.Linear(3, 1).double()
+    with pytest.raises(TypeError, match=r"returns a tensor.*`rules_torch\.numpy\(f\)`"):
+        interop.to_jax(lambda x: linear(torch.tensor(x)))(X)
+    x = torch.tensor(SINGLE, requires_grad=True)
+    interop.to_torch(rules_jax.numpy(jax.jit(lambda x: jnp.sum(x**2))))(x).backward()
+    np.testing.assert_allclose(x.grad, 2.0 * X)
+
+
+def test_tangents_of_what_is_exported_in_reverse_mode_are_refused():
+    cubes = interop.to_jax(lambda x: np.sum(x**3))
+    with pytest.raises(TypeError, match=r"`jax\.jacrev\(jax\.jacrev\(f\)\)`"):
+        jax.hessian(cubes)(SINGLE)
+    np.testing.assert_allclose(jax.jacrev(jax.jacrev(cubes))(SINGLE), np.diag(6.0 * X), rtol=1e-6)
+
+
+def test_a_part_of_a_module_is_given_as_an_argument():
+    net, x = torch.nn.Sequential(torch.nn.Linear(3, 2).double()), X
+    for part in (lambda n: n[0], lambda n: next(iter(n))):
+        with pytest.raises(NoRuleError, match=r"such as `net\[0\]`, as an argument"):
+            grad(lambda n, part=part: rules_torch.numpy(part(n))(x).sum())(net)
+    found = grad(lambda layer: rules_torch.numpy(layer)(x).sum())(net[0])
+    np.testing.assert_allclose(found.weight, [X, X])
+
+
+def test_waiting_for_an_array_of_jax_changes_no_gradient():
+    slope = grad(lambda x: jax.block_until_ready(jnp.sin(x)).sum())
+    for _ in range(3):
+        np.testing.assert_allclose(slope(SINGLE), np.cos(X), rtol=1e-6)

@@ -128,6 +128,11 @@ def _(x: Numeric | ArrayOfJax):
     return jnp.asarray(array_of(x)), lambda dy: (project(dy, x),)
 
 
+@rule(jax.block_until_ready)
+def _(x: ArrayOfJax):
+    return jax.block_until_ready(x), lambda dy: (dy,)
+
+
 @rule(np.asarray)
 def _(x: ArrayOfJax):
     return np.asarray(x), lambda dy: (project(dy, x),)

@@ -212,6 +212,13 @@ def flat_value(f: Any, y: Any) -> tuple[Any, list[Any]]:
     return structure, leaves
 
 
+_HOSTS = {  # what a function of a host returns, and the plugin that calls it on arrays
+    "jax": ("an array of JAX", "rules_jax"),
+    "jaxlib": ("an array of JAX", "rules_jax"),
+    "torch": ("a tensor of PyTorch", "rules_torch"),
+}
+
+
 def refuse_unknown(f: Any, structure: Any) -> None:
     """Raise where a value holds what may have a gradient and is no leaf."""
     if isinstance(structure, dict):
@@ -220,6 +227,14 @@ def refuse_unknown(f: Any, structure: Any) -> None:
         for entry in structure:
             refuse_unknown(f, entry)
     elif structure is not LEAF and not isinstance(structure, str | bytes | int | type(None)):
+        host = _HOSTS.get(type(structure).__module__.partition(".")[0])
+        if host is not None:
+            of_host, plugin = host
+            raise Fault.HOST_RUN.of(
+                TypeError,
+                f"{name_of(f)} returns {of_host}, and an exported function is one of NumPy's "
+                f"arrays: export `{plugin}.numpy(f)`, which makes such a function of it",
+            )
         raise Fault.HOST_RUN.of(
             TypeError,
             f"{name_of(f)} returns {describe(structure)}: an exported function returns arrays and "

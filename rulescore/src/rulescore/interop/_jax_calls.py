@@ -14,6 +14,7 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 from jax.experimental import io_callback
 
+from rulescore._errors import Fault
 from rulescore._table.resolution import find_rule
 from rulescore.interop._calls import Call
 from rulescore.interop._derivatives import Derivative, Pushforward
@@ -81,7 +82,17 @@ class Bound:
         else:
             node = jax.custom_vjp(self.traced)
             node.defvjp(self.fwd, self.bwd, symbolic_zeros=True)
-        found = node(*leaves)
+        try:
+            found = node(*leaves)
+        except TypeError as error:
+            if "can't apply forward-mode" not in str(error):
+                raise
+            raise Fault.HOST_CALL.of(
+                TypeError,
+                f"{self.call.name} is exported with `mode='reverse'`, by which JAX takes no "
+                "tangents (`jax.jvp`, `jax.jacfwd`, `jax.hessian`): take second derivatives by "
+                "`jax.jacrev(jax.jacrev(f))`, or tangents of `to_jax(f, mode='forward')`",
+            ) from error
         return self.structure, list(found)
 
     def run(self, leaves: Sequence[Any]) -> tuple[Any, list[Any]]:

@@ -27,6 +27,8 @@ _OF_LIBRARIES = {
     "xarray": "data of xarray carries no gradient: pass `.to_numpy()` of it",
     "torch": "a tensor of PyTorch carries no gradient here: pass `.detach().numpy()` of it, and "
     "call functions of PyTorch as `rules_torch.numpy(f)`",
+    "torch.nn": "a module of PyTorch has a gradient where it is called on arrays: write "
+    "`rules_torch.numpy(module)(x)`, and give a part of it, such as `net[0]`, as an argument",
     "jax": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",
     "jaxlib": "an array of JAX carries no gradient here: pass `np.asarray(...)` of it",
     "tensorflow": "a tensor of TensorFlow carries no gradient here: pass `.numpy()` of it",
