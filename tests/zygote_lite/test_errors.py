@@ -71,6 +71,7 @@ def test_codes_are_listed_and_pages_printed(capsys):
 
 ADVICE = {  # names of what holds advice where a message ends with it
     *("instead", "hint", "almost", "advice", "declaring", "hint_on_library", "_advice_on_options"),
+    "_with_remedy",
     *("_own_rule", "_for_another_value", "_MEND", "refused_view", "way_to_choose", "refusal"),
     *("told", "text", "why", "wanted"),  # put together before, where this is seen, too
 }

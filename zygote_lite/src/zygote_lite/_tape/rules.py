@@ -140,8 +140,8 @@ def _apply(
         library = library_of(arguments)
         if library and not isinstance(error, DifferentiationError):
             raise_own_error(f, arguments, options)
-            told = f"{where()}: the rule for {name_of(f)} fails for arrays of {library}"
-            raise Fault.UNKNOWN_DERIVATIVE(f"{told}: {_with_remedy(error)}") from error
+            fails = f"{where()}: the rule for {name_of(f)} fails for arrays of {library}"
+            raise Fault.UNKNOWN_DERIVATIVE(f"{fails}: {_with_remedy(error)}") from error
         if isinstance(error, np.linalg.LinAlgError):
             raise_failure(error, f)
         raise
@@ -173,10 +173,10 @@ def naming_library(f: Any, back: Back, library: str) -> Back:
         except DifferentiationError:
             raise
         except Exception as error:
-            told = (
+            fails = (
                 f"{told_place(place)}: the pullback of {name_of(f)} failed for arrays of {library}"
             )
-            raise Fault.RULE_FAILED(f"{told}: {_with_remedy(error)}") from error
+            raise Fault.RULE_FAILED(f"{fails}: {_with_remedy(error)}") from error
 
     return back_with_library
 
