@@ -161,6 +161,34 @@ def test_what_a_host_cannot_look_into_is_refused(name):
             grad(f)(X)
 
 
+def of_host(host):
+    return host.numpy(lambda y, f: f(y).sum())
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: of_host(rules_jax)(X, f=lambda y: y * x),
+        lambda x: of_host(rules_torch)(X, f=lambda y: y * torch.tensor(x)),
+        lambda x: of_host(rules_torch)(x, f=lambda y: y * torch.tensor(x)),
+    ],
+    ids=["JAX", "PyTorch", "beside an argument"],
+)
+def test_a_function_that_is_given_by_name_is_an_option(f):
+    for _ in range(3):
+        with pytest.raises(NoRuleError, match="takes `f` as an option"):
+            grad(f)(X)
+
+
+@pytest.mark.parametrize(
+    ("host", "sin"), [(rules_jax, jnp.sin), (rules_torch, torch.sin)], ids=["JAX", "PyTorch"]
+)
+def test_a_function_that_holds_constants_may_be_an_option(host, sin):
+    scale = 2.5
+    slope = grad(lambda x: of_host(host)(x, f=lambda y: sin(y) * scale))(X)
+    np.testing.assert_allclose(slope, np.cos(X) * scale)
+
+
 def test_a_module_that_is_an_argument_is_refused_and_one_that_is_called_is_not():
     for _ in range(3):
         for slope in (

@@ -335,8 +335,11 @@ def _active_option(
     no type for them.
     """
     flag_of = dict(zip(kws, flags[1 + len(xs) :], strict=True))
+    calls_options = rule.kind == "instance"  # as a function of another library does
     for name, flag in flag_of.items():
         if name not in names and _passes(flag, kws[name]):
+            return f"`{name}`"
+        if calls_options and callable(kws[name]) and surely_reaches_active(kws[name]):
             return f"`{name}`"
     if rule.varargs is not None or rule.kind not in ("general", "linear"):
         return None
