@@ -22,7 +22,7 @@ Compiled = type(jax.jit(lambda: None))
 ArrayOfJax = type(jnp.zeros(()))
 
 
-def record_compiled(f, *xs, **options):
+def record_compiled(f, /, *xs, **options):
     """Return what `record` does; this function has a rule, so that no AD looks into `Numpy`."""
     return record(Numpy(f), *xs, **options)
 
@@ -31,7 +31,7 @@ foreign.declare_record(rule, Compiled, record_compiled, part_of_whole)
 
 
 @rule.of_instances
-def _(f: Compiled, *xs: object, **options):
+def _(f: Compiled, /, *xs: object, **options):
     y, back, why = record_compiled(f, *xs, **options)
     parts = parts_of(record_compiled, part_of_whole, f, xs, options, back, why)
     return as_of_jax(y), (begun, parts)

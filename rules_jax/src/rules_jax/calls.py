@@ -40,7 +40,7 @@ class Numpy(Foreign):
         given = [handed(x, self.copy) for x in xs]
         return values(self, self.f(*given, **handed(options)), xs)
 
-    def record(self, *xs, **options):
+    def record(self, /, *xs, **options):
         """Return the value, its pullback, and why arguments have no cotangent."""
         options = handed(options)
         y, pull = vjp(self.f, xs, options, self.copy)
@@ -235,7 +235,7 @@ def as_cotangent(x, dx):
     return project(dx, x)
 
 
-def record(f, *xs, **options):
+def record(f, /, *xs, **options):
     """Return what the method does; this function has a rule."""
     return f.recorded(*xs, **options)
 

@@ -41,7 +41,7 @@ class Numpy(Foreign):
         del given  # held till here: a value that is an argument has another holder
         return value
 
-    def record(self, *xs, **options):
+    def record(self, /, *xs, **options):
         """Return the value, its pullback, and why arguments have no cotangent."""
         if not torch.is_grad_enabled():
             raise NotImplementedError(
@@ -297,7 +297,7 @@ def refuse_state(f):
             )
 
 
-def record(f, *xs, **options):
+def record(f, /, *xs, **options):
     """Return what the method does; this function has a rule."""
     return f.recorded(*xs, **options)
 

@@ -90,7 +90,7 @@ class Attribute:
         return getattr(x, self.__name__)
 
 
-def record_of_tensors(f, *xs, **options):
+def record_of_tensors(f, /, *xs, **options):
     """Return what `record` does of arrays for the tensors; it has a rule: no AD looks into it."""
     refuse_others(f, xs, options)
     y, back, why = record(called(f), *pytree.tree_map(array_of, xs), **options)

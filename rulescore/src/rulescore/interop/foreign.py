@@ -50,7 +50,7 @@ class Foreign:
         """The name of the function in messages."""
         return str(getattr(self.f, "__name__", None) or type(self.f).__name__)
 
-    def __call__(self, *xs: Any, **options: Any) -> Any:
+    def __call__(self, /, *xs: Any, **options: Any) -> Any:
         """Return the value on arrays, as arrays; what the host cannot take raises RC019."""
         try:
             return self.run(*xs, **options)
@@ -58,7 +58,7 @@ class Foreign:
             self.explain(error, xs)
             raise
 
-    def recorded(self, *xs: Any, **options: Any) -> "tuple[Any, Backward, tuple[str | None, ...]]":
+    def recorded(self, /, *xs: Any, **options: Any) -> "tuple[Any, Backward, tuple[str | None, ...]]":
         """Return what `record` does; what the host cannot take raises RC019.
 
         A `NotImplementedError` is left as it is: to an AD it says that there is no rule.
@@ -88,7 +88,7 @@ class Foreign:
         """Return the value."""
         raise NotImplementedError
 
-    def record(self, *xs: Any, **options: Any) -> "tuple[Any, Backward, tuple[str | None, ...]]":
+    def record(self, /, *xs: Any, **options: Any) -> "tuple[Any, Backward, tuple[str | None, ...]]":
         """Return the value, its pullback, and the `reasons` why cotangents are refused."""
         raise NotImplementedError
 
@@ -141,7 +141,7 @@ def declare(
         return dx  # it goes by value: an AD does not look into it
 
     @rule.of_instances
-    def _(f: kind, *xs: object, **options: Any) -> Any:  # type: ignore[valid-type]
+    def _(f: kind, /, *xs: object, **options: Any) -> Any:  # type: ignore[valid-type]
         y, back, why = record(f, *xs, **options)
         return y, (begun, parts_of(record, of_whole, f, xs, options, back, why))
 
@@ -154,7 +154,7 @@ def declare_record(
     """Declare the rule for `record(f, *xs, **options)`, of a kind of function `f`."""
 
     @rule(record)
-    def _(f: kind, *xs: object, **options: Any) -> Any:  # type: ignore[valid-type]
+    def _(f: kind, /, *xs: object, **options: Any) -> Any:  # type: ignore[valid-type]
         y, back, why = record(f, *xs, **options)
         parts = parts_of(record, of_whole, f, xs, options, back, why)
         return (y, back, why), (begun_of_first, parts)
