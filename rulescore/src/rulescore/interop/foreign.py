@@ -58,7 +58,9 @@ class Foreign:
             self.explain(error, xs)
             raise
 
-    def recorded(self, /, *xs: Any, **options: Any) -> "tuple[Any, Backward, tuple[str | None, ...]]":
+    def recorded(
+        self, /, *xs: Any, **options: Any
+    ) -> "tuple[Any, Backward, tuple[str | None, ...]]":
         """Return what `record` does; what the host cannot take raises RC019.
 
         A `NotImplementedError` is left as it is: to an AD it says that there is no rule.
