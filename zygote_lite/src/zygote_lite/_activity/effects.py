@@ -247,8 +247,11 @@ def _variable_of(f: types.FunctionType, use: Use) -> Any:
 
 
 def _is_writable(x: Any) -> bool:
-    """Return whether a value is a container, an object or a buffer, which may be written into."""
-    return kind_of(x) >= TUPLE or isinstance(x, BUFFERS)
+    """Return whether a value is a container, an object or a buffer, which may be written into.
+
+    A logger is none: what it notes of levels changes no value, and its messages are seen.
+    """
+    return (kind_of(x) >= TUPLE or isinstance(x, BUFFERS)) and not isinstance(x, _LOGGERS)
 
 
 def _is_of_library(cls: type) -> bool:

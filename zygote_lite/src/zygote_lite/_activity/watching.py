@@ -24,7 +24,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from zygote_lite._activity import asking
+from zygote_lite._activity import asking, outputs
 from zygote_lite._activity.effects import called_effect, is_outside
 from zygote_lite._ir.places import are_ours
 from zygote_lite.caches import cached
@@ -70,18 +70,27 @@ class Watch:
 
 
 @contextlib.contextmanager
-def watching_effects(refused: Refused) -> Iterator[None]:
+def watching_effects(refused: Refused, is_compared: bool = False) -> Iterator[None]:
     """Raise an error before the running code has an effect.
 
     Arguments:
         refused: gives that error, for an effect in words.
+        is_compared: whether the values of two runs are compared, which tells of random draws, too.
+            So draws of other threads do not count, and where a profiler runs, nothing is watched.
     """
     outer, profile = _here.watch, sys.getprofile()
     if profile is not None and outer is None:
-        raise refused("it calls libraries, whose effects cannot be seen while a profiler runs")
+        if is_compared:
+            yield
+            return
+        raise refused(
+            "it calls libraries, or acts behind a condition, and a profiler runs, beside which "
+            "effects cannot be seen"
+        )
     _install_watch()
+    is_told_otherwise = is_compared and threading.active_count() > 1
+    drawn = None if is_told_otherwise else unwatched(asking.states_of_generators)
     watch = _here.watch = Watch(refused)
-    drawn = asking.states_of_generators()
     sys.setprofile(watch.hear)
     try:
         yield
@@ -90,8 +99,8 @@ def watching_effects(refused: Refused) -> Iterator[None]:
         _here.watch = outer
         if watch.refusal is not None:
             raise watch.refusal
-    if drawn != asking.states_of_generators():
-        raise refused("it draws random numbers")
+    if drawn is not None and drawn != unwatched(asking.states_of_generators):
+        raise refused("it draws random numbers, or another thread does meanwhile")
 
 
 def unwatched(work: Callable[..., Any], *xs: Any) -> Any:
@@ -142,13 +151,19 @@ def _is_meant(frame: types.FrameType | None, f: Any) -> bool:
     """Return whether an effect of a function is one of the code that runs.
 
     It is not where Python imports a module, warns, or reads source, and not where a library asks
-    how the system is, or a scheduler of tasks for the time.
+    how the system is, or a scheduler of tasks for the time. What the engine asks of a stream is
+    none, too.
     """
+    if f is not None and frame is not None and frame.f_code.co_filename == outputs.__file__:
+        return False
     while frame is not None:
         path, module = frame.f_code.co_filename, frame.f_globals.get("__name__")
         if path.startswith("<frozen importlib") or path in _QUIET:
             return False
         package = str(module).partition(".")[0]
+        if f in _ASKING_FOR_THREAD and (package == "numpy" or not are_ours(path, module)):
+            # libraries, also Python's, tell one recursion from another by that
+            return not (is_outside(path, module) or _passes_on(path, module))
         if f is not None and is_outside(path, module):
             if package in _SCHEDULERS:
                 return False
@@ -160,6 +175,7 @@ def _is_meant(frame: types.FrameType | None, f: Any) -> bool:
     return True
 
 
+_ASKING_FOR_THREAD = (threading.get_ident, threading.get_native_id)
 _QUIET = {m.__file__ for m in (inspect, linecache, tokenize, traceback, warnings)}
 _SCHEDULERS = ("joblib", "threadpoolctl")
 _BY_NUMBER = ("urandom", "getrandom", "write", "pwrite", "writev", "sendfile", "kill")

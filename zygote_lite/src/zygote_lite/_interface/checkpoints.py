@@ -62,7 +62,9 @@ def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
     values. `f` may call other checkpointed functions. Raises `DifferentiationError` if `f` has
     effects that would happen twice: output, random draws, changes of its arguments or of variables
     outside of it; or if it reads a global variable that holds what is differentiated. The reverse
-    pass raises it, too, if `f` then returns another value. (JAX's `checkpoint`.)
+    pass raises it, too, if `f` then returns another value. Functions with a rule are trusted, and
+    while a profiler runs, effects of libraries and behind conditions are not noticed. (JAX's
+    `checkpoint`.)
     """
     refuse_no_function(f, "checkpoint")
     return Checkpointed(f)
@@ -120,7 +122,7 @@ def _refuse_another_value(f: Any, y: Any, again: Any) -> None:
 def _value_inside(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Return the value on an outer tape: a gradient of a gradient spares no memory."""
     around, *given = xs
-    with around.watched(_refusal_of_effect(around.f)):
+    with around.watched(_refusal_of_effect(around.f), is_compared=True):
         both, node = tape.call(nodes[2:], *given)
     return tape.call((None, node, None), operator.getitem, both, 0)
 
@@ -128,7 +130,7 @@ def _value_inside(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
 @inside(_value_inside)
 def _value_alone(around: Any, ad: Any, f: Any, *xs: Any) -> Any:
     """Return the value of a function, of which nothing is kept."""
-    with saving_nothing(), around.watched(_refusal_of_effect(f)):
+    with saving_nothing(), around.watched(_refusal_of_effect(f), is_compared=True):
         return ad(f, *xs)[0]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from zygote_lite._activity.asking import generator_of_torch
 from zygote_lite._activity.effects import PLAIN_VALUES, effect_of
-from zygote_lite._activity.watching import Refused, watching_effects
+from zygote_lite._activity.watching import Refused, unwatched, watching_effects
 from zygote_lite._tape.validate import checksum_of, contents_of, hold_the_same
 
 
@@ -23,6 +23,9 @@ class Surroundings:
     """
 
     def __init__(self, f: Any, xs: tuple[Any, ...]) -> None:
+        unwatched(self._look, f, xs)
+
+    def _look(self, f: Any, xs: tuple[Any, ...]) -> None:
         self.f = f
         self.effect, read, self.is_open = effect_of(f, *xs)
         self.values = (f, *xs, *read)
@@ -30,9 +33,15 @@ class Surroundings:
         self._attributes = _attributes_of(self.values)
         self._generator = generator_of_torch()
 
-    def watched(self, refused: Refused) -> contextlib.AbstractContextManager[None]:
-        """Return the context for a run: it raises an error before an effect that was not found."""
-        return watching_effects(refused) if self.is_open else contextlib.nullcontext()
+    def watched(
+        self, refused: Refused, is_compared: bool = False
+    ) -> contextlib.AbstractContextManager[None]:
+        """Return the context for a run: it raises an error before an effect that was not found.
+
+        Arguments:
+            refused, is_compared: as for `watching_effects`.
+        """
+        return watching_effects(refused, is_compared) if self.is_open else contextlib.nullcontext()
 
     def has_drawn(self) -> bool:
         """Return whether PyTorch's own generator has been used since, as by dropout."""
@@ -40,6 +49,9 @@ class Surroundings:
 
     def are_unchanged(self) -> bool:
         """Return whether all of that is as it was before the function was run."""
+        return bool(unwatched(self._are_unchanged))
+
+    def _are_unchanged(self) -> bool:
         now = _attributes_of(self.values)
         return (
             len(self._attributes) == len(now)

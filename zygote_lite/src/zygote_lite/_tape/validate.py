@@ -15,7 +15,7 @@ import numpy as np
 
 from rulescore import Array, Tangent
 from zygote_lite._activity.activity import addresses_of
-from zygote_lite._activity.asking import RANDOM_GENERATORS, state_drawn_from
+from zygote_lite._activity.asking import COMMON_GENERATORS, RANDOM_GENERATORS, state_drawn_from
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.effects import BUFFERS
 from zygote_lite._activity.wholes import arrays_inside
@@ -329,7 +329,7 @@ def contents_of(operands: Any, whole: bool = False) -> list[tuple[Any, Any]]:
             found.append((value, [*entries_of(value)]))
         elif whole and isinstance(value, BUFFERS):
             found.append((value, bytes(value)))
-        elif whole and isinstance(value, RANDOM_GENERATORS):
+        elif whole and isinstance(value, RANDOM_GENERATORS) and value not in COMMON_GENERATORS:
             found.append((value, state_drawn_from(value)))
     return found
 

@@ -59,8 +59,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     around = None if found is None else Surroundings(f.__wrapped__, values)
     if around is not None and around.effect is not None:
         raise _refused_again(f, around.effect)
-    watched = contextlib.nullcontext() if around is None else around.watched(_refusals(f))
-    with watched:
+    with contextlib.ExitStack() as watched:
+        if around is not None:
+            watched.enter_context(around.watched(_refusals(f), is_compared=True))
         done = tape.call(nodes, f.__wrapped__, *xs, **kws)
     if around is not None:
         first = next(iter(found.values()))[0]
