@@ -97,6 +97,6 @@ def fields_of(part):
         kind = type(part).__name__
         raise NotImplementedError(
             f"a gradient passes through {an(kind)}, and the parts that JAX knows of it are not its "
-            "attributes: register a dataclass by `jax.tree_util.register_dataclass`"
+            "attributes: make it a dataclass that `jax.tree_util.register_dataclass` knows"
         )
     return parts

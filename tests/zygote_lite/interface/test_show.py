@@ -235,10 +235,12 @@ def test_what_has_no_source_is_refused(show, f):
 
 def test_a_refusal_names_file_and_line():
     def f(x):
-        exec("pass")
+        async def g():
+            pass
+
         return x
 
-    with pytest.raises(UnsupportedSyntaxError, match=r"test_show\.py:\d+.*exec"):
+    with pytest.raises(UnsupportedSyntaxError, match=r"test_show\.py:\d+.*async"):
         code_lowered(f)
 
 

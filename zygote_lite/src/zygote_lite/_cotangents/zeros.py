@@ -1,5 +1,6 @@
 """Zeros: the cotangent of what no gradient has reached, of the kind of its primal."""
 
+import contextlib
 from collections.abc import Iterable
 from numbers import Number
 from types import FunctionType, MappingProxyType
@@ -52,12 +53,20 @@ def zeros_to_read(x: Any) -> Any:
     return filled(None, x, set(), {}, True)
 
 
-def forms_of(xs: Iterable[Any]) -> tuple[Any, ...]:
+def forms_of(xs: Iterable[Any], numbers: Iterable[int] | None = None) -> tuple[Any, ...]:
     """Return arguments, with what `filled` needs of containers: the entries that they have now.
 
     A function that is called with them may remove entries, add others, or put text in their places.
+
+    Arguments:
+        xs: the arguments.
+        numbers: which of them are differentiated; the others are returned as they are.
     """
-    return tuple([_form_now(x, set(), {}) for x in xs])
+    forms = [*xs]
+    for i in range(len(forms)) if numbers is None else numbers:
+        with contextlib.suppress(RecursionError):  # of lists in lists a thousand deep
+            forms[i] = _form_now(forms[i], set(), {})
+    return tuple(forms)
 
 
 def _form_now(x: Any, seen: set[int], known: ZerosByTuple) -> Any:

@@ -210,9 +210,9 @@ def _gradient(
     @inside(functools.partial(inside_gradient, f, argnums, both))
     @transformed_first(calls, f, _both_whole if both else _second_whole)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
-        forms = forms_of((*xs, *kws.values()))
-        y, found = _recorded_gradient(f, argnums, xs, kws)
         numbers = argument_numbers(f, argnums, len(xs), kws)
+        forms = forms_of((*xs, *kws.values()), numbers)
+        y, found = _recorded_gradient(f, argnums, xs, kws)
         found = with_zeros(f, forms, numbers, is_single(argnums), found)
         return (y, found) if both else found
 

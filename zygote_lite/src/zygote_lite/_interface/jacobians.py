@@ -73,7 +73,7 @@ def jacobian(
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
         operands = (*xs, *kws.values())
-        forms = forms_of(operands)
+        forms = forms_of(operands, active.numbers)
         y, back = recorded(active.flags, f, xs, kws)
         by: Any = back
         aux = None
@@ -203,7 +203,7 @@ def hvp(
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
         active = ActiveArguments(f, argnums, len(arguments), kws)
-        forms = forms_of((*arguments, *kws.values()))
+        forms = forms_of((*arguments, *kws.values()), active.numbers)
         slope, back = recorded(active.flags, derivative, tuple(arguments), kws)
         check_fit(v, slope, f"hvp of {name}", "vector", "gradient")
         return hessian_product_of(back(v), forms, active)

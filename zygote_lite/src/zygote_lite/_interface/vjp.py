@@ -252,7 +252,7 @@ def gradient_with_auxiliary(f: Any, argnums: Argnums, both: bool) -> Callable[..
     @transformed_first(PlainCalls(f, argnums, AUXILIARY), f, finish)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
-        forms = forms_of((*xs, *kws.values()))
+        forms = forms_of((*xs, *kws.values()), active.numbers)
         pair, back = recorded(active.flags, f, xs, kws)
         y, aux = pair_of(f, pair)
         found = active.of(back((seed(f, y), None)))

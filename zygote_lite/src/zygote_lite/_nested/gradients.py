@@ -74,7 +74,8 @@ def inside_gradient(
     *, zeros: bool = True,
 ) -> Any:  # fmt: skip
     """Do what `value_and_grad(f)`, or `grad(f)`, does inside; `gradient(f)`, without zeros."""
-    active, forms = ActiveArguments(f, argnums, len(xs), kws), forms_of((*xs, *kws.values()))
+    active = ActiveArguments(f, argnums, len(xs), kws)
+    forms = forms_of((*xs, *kws.values()), active.numbers)
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
     found = gradient_by(f, run.y, from_seed(run), active)
     if zeros:
@@ -96,7 +97,8 @@ def inside_auxiliary(
     f: Any, argnums: Argnums, both: bool, tape: Any, nodes: Any, xs: Any, kws: Any
 ) -> Any:
     """Do what `value_and_grad(f, has_aux=True)`, or `grad`, does inside."""
-    active, forms = ActiveArguments(f, argnums, len(xs), kws), forms_of((*xs, *kws.values()))
+    active = ActiveArguments(f, argnums, len(xs), kws)
+    forms = forms_of((*xs, *kws.values()), active.numbers)
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
     y, _ = pair_of(f, run.y)
     found = active.of(from_seed(run)((seed(f, y), None)))
@@ -126,7 +128,7 @@ def _jacobian_inside(
     f: Any, argnums: Argnums, has_aux: bool, tape: Any, nodes: Any, xs: Any, kws: Any
 ) -> tuple[NestedRun, Any]:
     active, operands = ActiveArguments(f, argnums, len(xs), kws), (*xs, *kws.values())
-    forms = forms_of(operands)
+    forms = forms_of(operands, active.numbers)
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
     y, back = run.y, from_seed(run)
     if has_aux:
@@ -150,7 +152,7 @@ def inside_hvp(
     last = len(xs)  # of the operands: the vector
     active = ActiveArguments(f, argnums, len(arguments), kws)
     given = (*nodes[:last], *nodes[last + 1 :])
-    forms = forms_of((*arguments, *kws.values()))
+    forms = forms_of((*arguments, *kws.values()), active.numbers)
     run = NestedRun(tape, derivative, given, active.flags, arguments, kws)
     found = run.back(box(v, nodes[last], tape))
     return run.value_with(hessian_product_of(found, forms, active))

@@ -155,6 +155,10 @@ def _fill_set(y: Any, x: Any = (), /) -> None:
         set.add(y, key)
 
 
+_FILL = {
+    dict: _fill_dict, collections.OrderedDict: _fill_dict, list: _fill_list, set: _fill_set,
+}  # fmt: skip
+
 handlers.inert(object.__new__)
 
 
@@ -169,6 +173,8 @@ def initialize(
         return tape.call((*nodes[:2], *nodes[1 + len(xs[:2]) :]), _fill_dict, xs[0], *xs[2:], **kws)
     if issubclass(base, BaseException):
         return tape.call((None, None, *nodes[1:]), hold_arguments, init, *xs, **kws)
+    if base in _FILL:
+        return tape.call(nodes, _FILL[base], *xs, **kws)
     if base is not object:
         return tape.refuse(nodes, init, xs, kws)
     init(*xs, **kws)
