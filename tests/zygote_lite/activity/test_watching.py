@@ -58,7 +58,8 @@ def test_draws_of_other_threads_are_not_those_of_a_checkpoint():
     finally:
         ends.set()
         other.join()
-    with pytest.raises(DifferentiationError, match="draws random numbers"):
+    told = "draws random numbers|gave another value"  # the latter beside threads of other tests
+    with pytest.raises(DifferentiationError, match=told):
         gradient(checkpoint(lambda x: density(x) * scipy.stats.norm.rvs()), X)
 
 

@@ -15,6 +15,7 @@ import pytest
 import rich.console
 import rich.progress
 
+from rulescore import custom_rule
 from tests.zygote_lite.python import stream_programs
 from tests.zygote_lite.python.output_programs import READING, WRITING
 from zygote_lite import DifferentiationError, gradient
@@ -184,6 +185,33 @@ def test_what_a_thread_only_writes_may_be_logged():
 
         assert [gradient(f, x)[0] for x in (1.5, 2.5, 3.5, 4.5)] == [3.0, 5.0, 7.0, 9.0]
     assert stream.getvalue() == "x = 1.5\nx = 2.5\nx = 3.5\nx = 4.5\n"
+
+
+def test_a_thread_that_is_late_writes_what_was_logged():
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+
+    @custom_rule
+    def waits(x):
+        def back(dy):
+            handler.release()
+            for _ in range(500):
+                if stream.getvalue():
+                    break
+                time.sleep(0.01)
+            return (dy,)
+
+        return x, back
+
+    def f(x):
+        y = waits(x)
+        log.info("x = %s", x)
+        return x * y
+
+    with logging_by_a_thread(handler) as (log, _):
+        handler.acquire()
+        assert gradient(f, 1.5) == (3.0,)
+    assert stream.getvalue() == "x = 1.5\n"
 
 
 class Keeping(logging.Handler):

@@ -233,7 +233,8 @@ def refuse_unknown(f: Any, structure: Any) -> None:
             raise Fault.HOST_RUN.of(
                 TypeError,
                 f"{name_of(f)} returns {of_host}, and an exported function is one of NumPy's "
-                f"arrays: export `{plugin}.numpy(f)`, which makes such a function of it",
+                f"arrays: export `{plugin}.numpy(f)`, which makes such a function of it; give an "
+                "array of the host that the function captures as an argument",
             )
         raise Fault.HOST_RUN.of(
             TypeError,

@@ -159,7 +159,8 @@ def _(tape: Tape, nodes: Nodes, handler: Any, record: Any) -> Traced | None:
     for stream in streams:
         if stream is not None:
             note_output(stream)
-    handler.queue.put_nowait(record)
+    # a copy, as the reverse pass undoes what was written to this one, and the thread may be late
+    handler.queue.put_nowait(logging.makeLogRecord(told))
     return None, None
 
 
