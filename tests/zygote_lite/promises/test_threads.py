@@ -3,13 +3,15 @@
 import importlib.util
 import math
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Queue, SimpleQueue
+from threading import Barrier, Event, Thread
 
 import numpy as np
+import pytest
 
-from rulescore import RuleSet
-from zygote_lite import gradient, pullback
+from rulescore import RuleSet, custom_rule
+from zygote_lite import DifferentiationError, gradient, pullback
 
 THREADS = 16
 
@@ -160,3 +162,183 @@ def test_functions_rules_and_modules_come_and_go_in_eight_threads(tmp_path):
     finally:
         sys.setswitchinterval(before)
     assert max(abs(x) for thread in found for row in thread for x in row) < 1e-12
+
+
+# -- what other threads read and write while a gradient is computed ------------------------------
+
+
+def overwrite(a):
+    a[0] = 5.0
+
+
+def in_a_thread(a):
+    thread = Thread(target=overwrite, args=(a,))
+    thread.start()
+    thread.join()
+
+
+def in_a_pool(a):
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(overwrite, a).result()
+
+
+def by_map(a):
+    with ThreadPoolExecutor(1) as pool:
+        list(pool.map(overwrite, [a]))
+
+
+@pytest.mark.parametrize("write", [in_a_thread, in_a_pool, by_map])
+def test_a_thread_that_is_over_may_have_written_what_a_gradient_reads(write):
+    def f(x):
+        a = np.ones(2)
+        before = np.sum(x * a)
+        write(a)
+        return before + np.sum(x**2 * a)
+
+    _, back = pullback(f, 1.5)
+    for _ in range(2):
+        assert gradient(f, 1.5) == back(1.0)[1:] == (2.0 + 3.0 * 6.0,)
+
+
+def serve(queue, done):
+    while True:
+        a = queue.get()
+        if a is None:
+            return
+        overwrite(a)
+        done.put(True)
+
+
+@pytest.mark.parametrize("kind", [Queue, SimpleQueue])
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_thread_that_goes_on_must_not_write_what_a_gradient_reads(kind, by_name):
+    queue, done = kind(), SimpleQueue()
+    thread = Thread(target=serve, args=(queue, done))
+    thread.start()
+
+    def hand(a):
+        queue.put(a)
+        done.get()
+
+    def f(x):
+        a = np.ones(2)
+        y = np.sum(x * a)
+        if by_name:
+            hand(a)
+        else:
+            queue.put(a)
+            done.get()
+        return y
+
+    def g(x):
+        a = np.ones(2)
+        y = np.sum(x * a)
+        hand(a.copy())
+        return y
+
+    try:
+        with pytest.raises(DifferentiationError, match=r"changed since.*give the thread a copy"):
+            gradient(f, 1.5)
+        assert gradient(g, 1.5) == (2.0,)
+    finally:
+        queue.put(None)
+        thread.join()
+
+
+def test_threads_may_read_what_this_one_writes_after_them():
+    def f(x):
+        a = np.ones(3)
+        y = np.sum(x * a)
+        size = pool.submit(np.sum, a).result()
+        a[0] = 4.0
+        return y * size + np.sum(x * a)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert gradient(f, 1.5) == (3.0 * 3.0 + 6.0,)
+
+
+class Record:
+    def __init__(self, value):
+        self.value = value
+
+
+def once_active(x, put):
+    record = Record(x)
+    y = record.value * x
+    record.value = 5.0
+    put(record)
+    return y
+
+
+def a_list(x, put):
+    entries = [x]
+    y = entries[0] * x
+    entries[0] = 5.0
+    put(entries)
+    return y
+
+
+def an_array(x, put):
+    a = np.ones(2)
+    y = np.sum(x * a)
+    a[0] = 5.0
+    put(a)
+    return y
+
+
+def putting_simply(get):
+    queue = SimpleQueue()
+    get.append(queue.get)
+    return queue.put
+
+
+def putting(get):
+    queue = Queue()
+    get.append(queue.get)
+    return queue.put
+
+
+def setting_the_result(get):
+    future = Future()
+    get.append(future.result)
+    return future.set_result
+
+
+@pytest.mark.parametrize("function", [once_active, a_list, an_array])
+@pytest.mark.parametrize("way", [putting, putting_simply, setting_the_result])
+def test_what_the_reverse_pass_undoes_is_not_given_to_a_thread_that_is_late(function, way):
+    get, seen, going_back = [], [], Event()
+    put = way(get)
+
+    @custom_rule
+    def waits(x):
+        def back(dy):
+            going_back.set()
+            thread.join(5)
+            return (dy,)
+
+        return x, back
+
+    def look():
+        given = get[0]()
+        going_back.wait(5)
+        seen.append(given)
+
+    thread = Thread(target=look)
+    thread.start()
+    with pytest.raises(DifferentiationError, match=r"(Queue.put|Future.set_result) gives another"):
+        gradient(lambda x: function(waits(x), put), 1.5)
+    put(None)
+    going_back.set()
+    thread.join()
+    assert seen == [None]
+
+
+def test_a_queue_that_one_thread_fills_and_empties_is_followed():
+    def f(x):
+        queue = Queue()
+        queue.put(x)
+        queue.put(x * x)
+        return queue.get() * queue.get()
+
+    assert gradient(f, 1.5) == (3 * 1.5**2,)

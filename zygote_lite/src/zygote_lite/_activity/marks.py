@@ -30,7 +30,7 @@ from zygote_lite._cotangents.kinds import (
     own_fields,
     owner_of,
 )
-from zygote_lite._cotangents.run import FieldsView, state
+from zygote_lite._cotangents.run import FieldsView, is_shared, state
 from zygote_lite._ir.intrinsics import (
     build_dict,
     build_list,
@@ -68,6 +68,7 @@ def forget_marks() -> None:
         state.holders,
         state.reaching,
         state.shared,
+        state.lent,
         state.bindings,
         state.variables,
     ):
@@ -85,7 +86,7 @@ def mark_active(x: Any) -> None:
     active = state.active
     if active is None or id(x) in active:
         return
-    if any(id(x) in held for held in state.shared.values()):
+    if is_shared(x):
         raise Fault.THREAD(
             f"{where()}: what depends on what is differentiated is written into "
             f"{an(type(x).__name__)} that another thread may read, and no gradient passes through "

@@ -1,11 +1,15 @@
 """What code may call by name: functions, methods of classes and objects, and those these name."""
 
+import concurrent.futures
+import queue
+import threading
 import types
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from zygote_lite._activity.classes import member_of
-from zygote_lite._cotangents.kinds import entries_of
+from zygote_lite._cotangents.kinds import entries_of, within
 from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.places import is_library
 from zygote_lite.caches import Cache
@@ -64,9 +68,35 @@ def may_look_at_frames(f: types.FunctionType) -> bool:
 
 
 def _looks_at_frames(f: Any) -> bool:
+    return _names_any(f, _READING_FRAMES)
+
+
+def _names_any(f: Any, names: set[str]) -> bool:
+    """Return whether a function, or one of the user's that it may call, has one of some names."""
     return any(
         not is_library(x.__code__.co_filename)
-        and not _READING_FRAMES.isdisjoint(names_from_outside(x.__code__))
+        and not names.isdisjoint(names_from_outside(x.__code__))
         for x in reached_by_name(f)
         if type(x) is types.FunctionType
+    )
+
+
+_HANDING_OVER = {"start", "submit", "map", "put", "put_nowait", "set_result"}
+_READ_BY_THREADS = (
+    threading.Thread, concurrent.futures.Executor, concurrent.futures.Future, queue.Queue,
+    queue.SimpleQueue,
+)  # fmt: skip
+_MOST_HELD = 1000
+_handing_over: Cache[bool] = Cache(4096)
+
+
+def may_give_to_threads(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
+    """Return whether a function, or one that it names, may give something to another thread."""
+    key = (f if f.__closure__ else f.__code__,)
+    found: Any = _handing_over.find(key, None)
+    if not (_handing_over.keep(key, _names_any(f, _HANDING_OVER)) if found is None else found):
+        return False
+    return any(
+        issubclass(x if isinstance(x, type) else type(x), _READ_BY_THREADS)
+        for x in (*reached_by_name(f), *islice(within(*xs), _MOST_HELD))
     )

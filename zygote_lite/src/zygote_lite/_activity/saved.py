@@ -5,11 +5,12 @@ import contextlib
 import functools
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from rulescore.faults import an
 from zygote_lite._activity.wholes import arrays_inside
 from zygote_lite._cotangents.kinds import (
     DICT,
@@ -26,7 +27,7 @@ from zygote_lite._cotangents.kinds import (
     slot_names,
 )
 from zygote_lite._cotangents.registry import UndoOnly
-from zygote_lite._cotangents.run import current_store, state
+from zygote_lite._cotangents.run import current_store, is_shared, state
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 from zygote_lite.errors import Fault
 
@@ -34,6 +35,9 @@ from zygote_lite.errors import Fault
 def note_write(x: Any) -> None:
     """Note that an array is written in place."""
     owner = owner_of(x)
+    if id(owner) in state.lent:  # what this thread writes is logged
+        del state.lent[id(owner)]
+        lend(owner)
     if state.written is not None:
         state.written[id(owner)] = owner
     state.writes += 1
@@ -121,6 +125,33 @@ def _save(x: Any, size: int) -> None:
     if captured is not None and id(x) not in captured:
         captured[id(x)] = x
         state.saved += size
+        if is_shared(x):
+            lend(x)
+
+
+def lend(x: Any) -> None:
+    """Note what a value holds that pullbacks have saved, and that another thread may write."""
+    if id(x) not in state.lent:
+        held = _contents(x)
+        old = np.copy(held) if isinstance(held, np.ndarray) else held.copy()
+        state.lent[id(x)] = x, held, old
+
+
+def take_back(lent: Iterable[int]) -> UndoOnly | None:
+    """Return how to undo what a thread wrote that is over, of what pullbacks have saved."""
+    known = [state.lent.pop(identity) for identity in lent if identity in state.lent]
+    return _undo_changes([(held, old) for _, held, old in known])
+
+
+def refuse_written_by_threads(name: str) -> None:
+    """Refuse a run in which another thread, not known to be over, wrote what pullbacks saved."""
+    for x, held, old in state.lent.values():
+        if not _is_unchanged(held, old):
+            raise Fault.THREAD(
+                f"{name} gives another thread {an(type(x).__name__)} that its gradient reads, and "
+                "that has changed since, so that the pullback can no longer tell what it was: "
+                "give the thread a copy, or join it"
+            )
 
 
 @contextlib.contextmanager
@@ -159,9 +190,14 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
     held = [_contents(x) for x in held]
     before = [np.copy(x) if isinstance(x, np.ndarray) else x.copy() for x in held]
     y = f(*xs, **kws)
-    changed = [(x, old) for x, old in zip(held, before, strict=True) if not _is_unchanged(x, old)]
+    return y, _undo_changes(zip(held, before, strict=True))
+
+
+def _undo_changes(held: Iterable[tuple[Any, Any]]) -> UndoOnly | None:
+    """Log what has changed of values, each given with what it held."""
+    changed = [(x, old) for x, old in held if not _is_unchanged(x, old)]
     if not changed:
-        return y, None
+        return None
 
     def guarded_back(dy: Any) -> tuple[Any, ...]:
         redo = current_store().redo
@@ -178,7 +214,7 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
         state.writes += 1
         if isinstance(x, np.ndarray):
             note_write(x)
-    return y, UndoOnly(guarded_back)
+    return UndoOnly(guarded_back)
 
 
 def _contents(x: Any) -> Any:

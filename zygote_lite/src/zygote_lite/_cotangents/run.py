@@ -70,6 +70,7 @@ class State(threading.local):
     wholes: dict[int, tuple[Any, int]]  # values known by rule, with the writes until each was made
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
     shared: dict[int, dict[int, Any]]  # by identity: what a thread that was started may read
+    lent: dict[int, tuple[Any, Any, Any]]  # what is saved and shared, its contents, and a copy
     bindings: dict[int, tuple[Any, Any]]  # context variables that hold what is active
     variables: dict[int, tuple[Any, set[Any]]]  # of modules, that hold active numbers, by name
     written_files: Any = None  # what the run has written that depends on what is differentiated
@@ -84,6 +85,7 @@ class State(threading.local):
         self.clean = {}
         self.vast = {}
         self.shared = {}
+        self.lent = {}
         self.bindings = {}
         self.variables = {}
         self.private = {}
@@ -98,6 +100,11 @@ class State(threading.local):
 
 
 state = State()
+
+
+def is_shared(x: Any) -> bool:
+    """Return whether another thread has been given a value."""
+    return bool(state.shared) and any(id(x) in held for held in state.shared.values())
 
 
 def current_store() -> Store:

@@ -19,7 +19,7 @@ from rulescore import find_rule
 from zygote_lite._activity.activity import is_active
 from zygote_lite._activity.classes import member_of, only_reads
 from zygote_lite._activity.marks import PLAIN, is_reading, is_storing, note_kept, note_stored
-from zygote_lite._activity.named import may_look_at_frames
+from zygote_lite._activity.named import may_give_to_threads, may_look_at_frames
 from zygote_lite._activity.outputs import may_read_descriptors
 from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._activity.saved import guarded, is_writer
@@ -43,6 +43,7 @@ from zygote_lite._ir.intrinsics import (
     build_set,
     build_slice,
     build_tuple,
+    exit_context,
     frame_refusal,
     invoke,
     join_keywords,
@@ -108,6 +109,8 @@ def resolved_anyway(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
     """
     if f is apply:
         f, xs, kws = xs[0], xs[1], join_keywords(xs[0], xs[2:])
+    elif f is exit_context and xs[1] is None:
+        f, xs = type(xs[0]).__exit__, (xs[0], None, None, None)
     elif f is invoke and xs[1] in NAMES_EVEN_IF_INACTIVE:
         x, name, *xs = xs  # type: ignore[assignment]
         if isinstance(x, types.ModuleType):
@@ -117,6 +120,12 @@ def resolved_anyway(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
     held: tuple[Any, ...] = ()
     if type(f) is types.MethodType:
         f, held = f.__func__, (f.__self__,)
+    elif (
+        type(f) is types.BuiltinFunctionType
+        and f.__name__ in NAMES_EVEN_IF_INACTIVE
+        and not isinstance(f.__self__, types.ModuleType | None)
+    ):
+        f, held = descriptor_of(f), (f.__self__,)
     return (f, (*held, *xs), kws) if id(f) in EVEN_IF_INACTIVE else None
 
 
@@ -177,7 +186,8 @@ class InactiveCalls(RecordedFunctions):
         if called is not None:
             refuse_locals(called)
             reads = state.written_files is not None and may_read_descriptors(called)
-            if reads or may_look_at_frames(called):
+            gives = state.captured and may_give_to_threads(called, given)
+            if reads or gives or may_look_at_frames(called):
                 nodes = (None,) * (1 + len(given) + len(kws))
                 return self.function(nodes, called, given, kws)
         hooks = hooks_called(f, (*xs, *kws.values()))

@@ -10,7 +10,9 @@ from typing import Any
 from zygote_lite._activity.activity import only_floats
 from zygote_lite._activity.marks import forget_marks
 from zygote_lite._activity.outputs import end_output
+from zygote_lite._activity.saved import refuse_written_by_threads
 from zygote_lite._cotangents.run import runs, state
+from zygote_lite._ir.places import name_of
 from zygote_lite._tape.refusal import complete_message
 from zygote_lite.caches import classes_may_have_changed
 from zygote_lite.errors import DifferentiationError
@@ -42,6 +44,13 @@ class Run:
 
     def __exit__(self, kind: Any, error: Any, found: Any) -> None:
         state.chooses = self.chose
+        try:
+            if state.lent and error is None:
+                refuse_written_by_threads(name_of(self.given[0]))
+        finally:
+            self._close(error, found)
+
+    def _close(self, error: Any, found: Any) -> None:
         if self.is_outermost:
             if isinstance(error, DifferentiationError):
                 complete_message(error, self.given, found)

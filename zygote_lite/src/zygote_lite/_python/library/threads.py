@@ -10,15 +10,19 @@ import types
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._activity.activity import is_integer
 from zygote_lite._activity.outputs import note_output
 from zygote_lite._activity.reachability import named_within
+from zygote_lite._activity.saved import lend, take_back
 from zygote_lite._activity.walk import reaches_active_at_all
-from zygote_lite._cotangents.kinds import INERT, LIST, kind_of, within
+from zygote_lite._cotangents.kinds import INERT, LIST, kind_of, owner_of, within
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._python.library.streams import is_written_in_c
+from zygote_lite._tape.entries import Entries
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 
@@ -33,7 +37,7 @@ else:
 
 handlers = Handlers()
 
-_MOST_SHARED = 10_000
+_MOST_SHARED, _MOST_OF_A_FRAME = 10_000, 1000
 _PUTTING = (queue.SimpleQueue.put, queue.SimpleQueue.put_nowait)
 
 
@@ -50,8 +54,25 @@ def _share(nodes: Nodes, f: Any, worker: Any, *given: Any) -> None:
     held = state.shared.setdefault(id(worker), {})
     named = [x for x in islice(within(*given), _MOST_SHARED) if type(x) is types.FunctionType]
     for x in islice(within(*given, *named_within(named)), _MOST_SHARED):
-        if kind_of(x) >= LIST and x is not worker:
-            held[id(x)] = x
+        is_array = isinstance(x, np.ndarray)
+        if x is worker or (kind_of(x) < LIST and not is_array):
+            continue
+        x = owner_of(x) if is_array else x
+        if id(x) in (state.written or ()):
+            raise Fault.THREAD(
+                f"{where()}: {name_of(f)} gives another thread an array that was written after a "
+                "gradient read it, and the reverse pass undoes this for a while: give it a copy"
+            )
+        held[id(x)] = x
+        if id(x) in (state.captured or ()):
+            lend(x)
+
+
+def _end(tape: Tape, worker: Any) -> None:
+    """Log what a thread has written that is over: it can read nothing any more."""
+    undo = take_back(state.shared.pop(id(worker), {}))
+    if undo is not None:
+        Entries.record(tape, None, undo, ())
 
 
 _REFRESHING = (("rich.live", "_RefreshThread"), ("rich.progress", "_TrackThread"))
@@ -75,7 +96,7 @@ def _(tape: Tape, nodes: Nodes, thread: Any) -> Traced:
 def _(tape: Tape, nodes: Nodes, thread: Any, *xs: Any, **kws: Any) -> Traced:
     threading.Thread.join(thread, *xs, **kws)
     if not thread.is_alive():
-        state.shared.pop(id(thread), None)
+        _end(tape, thread)
     return None, None
 
 
@@ -92,15 +113,43 @@ def _(f: Any, tape: Tape, nodes: Nodes, pool: Any, *xs: Any, **kws: Any) -> Trac
 def _(f: Any, tape: Tape, nodes: Nodes, pool: Any, *xs: Any, **kws: Any) -> Traced:
     y = f(pool, *xs, **kws)
     if not any(thread.is_alive() for thread in pool._threads):
-        state.shared.pop(id(pool), None)
+        _end(tape, pool)
     return y, None
 
 
-@handlers.desugared(*_PUTTING, given=True)
+@handlers.desugared(*_PUTTING, given=True, always=True)
 def _(f: Any, tape: Tape, nodes: Nodes, given: Any, *xs: Any, **kws: Any) -> Traced:
-    """Put what is inactive into the queue that pools of `multiprocessing` have in common."""
+    """Put what is inactive into a queue that other threads read, those of `multiprocessing` too."""
     _share(nodes, f, given, *xs, *kws.values())
     return f(given, *xs, **kws), None
+
+
+@handlers.desugared(
+    queue.Queue.put, queue.Queue.put_nowait, concurrent.futures.Future.set_result, given=True,
+    always=True,
+)  # fmt: skip
+def _(f: Any, tape: Tape, nodes: Nodes, given: Any, *xs: Any, **kws: Any) -> Traced | None:
+    """Share what is inactive, or what another thread may take; record what this one takes."""
+    is_inactive = all(n is None for n in nodes) and not reaches_active_at_all(given, *xs)
+    if not is_inactive and not _is_read_elsewhere(given):
+        return None
+    _share(nodes, f, given, *xs, *kws.values())
+    return f(given, *xs, **kws), None
+
+
+def _is_read_elsewhere(x: Any) -> bool:
+    """Return whether another thread has a value among its variables, or within one of them."""
+    own = threading.get_ident()
+    for thread, top in sys._current_frames().items():
+        frame: types.FrameType | None = None if thread == own else top
+        while frame is not None:
+            seen = (*frame.f_locals.values(), *frame.f_globals.values())
+            if any(y is x for y in seen) or any(
+                y is x for y in islice(within(*frame.f_locals.values()), _MOST_OF_A_FRAME)
+            ):
+                return True
+            frame = frame.f_back
+    return False
 
 
 @handlers.desugared(*_starting, given=True, always=True)
