@@ -78,3 +78,11 @@ def test_at_zero():
     assert rrule(sp.spherical_jn, 1, 0.0)[1](1.0)[2] == pytest.approx(1 / 3)
     assert rrule(sp.it2i0k0, 1e-3)[1]((1.0, None))[1] == pytest.approx(1e-3 / 4)
     assert np.isinf(rrule(sp.y0, 0.0)[1](1.0)[1])
+
+
+@pytest.mark.parametrize("x", [5e-324, -1e-310, 0.0])
+def test_slope_of_i1_where_iv_has_no_value(x):
+    assert gradient(sp.i1, x) == (0.5,)
+    (dx,) = gradient(lambda x: np.sum(sp.i1(x)), np.array([x, 1.0]))
+    assert dx[0] == 0.5
+    assert dx[1] == pytest.approx((sp.i1(1.001) - sp.i1(0.999)) / 0.002, rel=1e-6)

@@ -37,6 +37,7 @@ HARD = [
     (sp.loggamma, mp.loggamma, 0, [(1e-8j,), (-20.3 + 1e-3j,), (1e5 + 1e5j,)]),
     (sp.rgamma, mp.rgamma, 0, [(-3.0,), (0.0,), (1e-9,), (30.0,)]),
     (sp.psi, mp.digamma, 0, [(1e-4,), (-3.3,), (1e8,), (3 + 4j,), (-5.3 + 1e-2j,), (1e3j,)]),
+    (sp.psi, mp.digamma, 0, [(-20.3,), (-8.01,), (-7.99,)]),
     (sp.gammainc, lower, 0, SHAPES),
     (sp.gammainc, lower, 0, LARGE, 1e-10),
     (sp.gammainc, lower, 1, SHAPES),
@@ -47,6 +48,8 @@ HARD = [
     (sp.betainccinv, lambda a, b, y: 1 - y ** (1 / b), 1, [(1.0, 0.4, 1e-9)], 1e-9),
     (sp.beta, mp.beta, 0, [(1e-5, 3.0), (200.0, 0.5), (1e6, 2.0)], 1e-9),
     (sp.poch, mp.rf, 0, [(0.3, 2.5), (-2.0, 5.0), (1e5, 1.5)], 1e-9),
+    (sp.poch, mp.rf, 0, [(-1.5, 1e-10), (-200.5, 1e-10), (-1.001, 2e-9), (3.0, -1e-5)], 1e-9),
+    (sp.beta, mp.beta, 0, [(10.0, 1e-10), (0.5, 1e-10), (50.0, 1e-12)], 1e-9),
 ]
 
 
@@ -63,3 +66,8 @@ def test_second_derivatives_where_a_pole_makes_a_zero(f, reference, points):
     for x in points:
         (found,) = gradient(lambda x: gradient(f, x)[0], x)
         assert found == pytest.approx(float(mp.diff(reference, x, 2)), rel=1e-8)
+
+
+def test_slope_of_psi_far_on_the_left_takes_no_time():
+    (found,) = gradient(sp.psi, -1e14 - 0.5)  # SciPy's zeta adds up as many terms
+    assert found == pytest.approx(float(mp.pi**2))

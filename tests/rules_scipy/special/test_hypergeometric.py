@@ -21,7 +21,11 @@ def test_hard_points(hard, agrees):
     agrees(*hard)
 
 
-HARD = [(sp.hyperu, mp.hyperu, 2, [(0.15, -10.5, 13.0), (0.06, -2.0, 6.5), (2.0, 3.5, 0.1)], 1e-10)]
+HARD = [
+    (sp.hyperu, mp.hyperu, 2, [(0.15, -10.5, 13.0), (0.06, -2.0, 6.5), (2.0, 3.5, 0.1)], 1e-10),
+    (sp.hyperu, mp.hyperu, 2, [(0.5, 2.0, 1e-10), (0.5, 2.0, 1e-5), (0.5, 3.0, 1e-4)], 1e-10),
+    (sp.hyp1f1, mp.hyp1f1, 2, [(100.0, -0.5, -1.0), (20.0, 0.1, -0.5), (200.5, 3.0, -0.9)], 1e-10),
+]
 
 
 @pytest.mark.parametrize(

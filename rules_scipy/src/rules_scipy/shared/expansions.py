@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special as sp
 
 BERNOULLI = [float(b) for b in sp.bernoulli(24)[2::2]]
+SMALL = 1e-5  # of the distance to a pole: a step in which a function is nearly a parabola
 TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
@@ -42,7 +43,7 @@ def horner(coefficients, x):
 def trigamma(x):
     """Return the derivative of the digamma function (DLMF 5.15.1 and 5.15.8)."""
     if not np.iscomplexobj(x):
-        return sp.zeta(2, x)
+        return piecewise(x < -8, (x,), _reflected, (-8.5,), lambda x: sp.zeta(2, x), (1.0,))
     left = np.real(x) < 0
     z, shift = np.where(left, 1 - x, x), 0.0
     for _ in range(12):
@@ -53,6 +54,11 @@ def trigamma(x):
     # reflection (DLMF 5.15.6): sin(pi x) overflows far from the axis, where this term vanishes
     sine = np.sin(np.pi * np.where(left, x, 0.5))
     return np.where(left, (np.pi / sine) ** 2 - y, y)
+
+
+def _reflected(x):
+    """Return the same far on the left (5.15.6), where SciPy adds a term for each integer."""
+    return (np.pi / np.sin(np.pi * (x - np.round(x)))) ** 2 - sp.zeta(2, 1 - x)
 
 
 def rgamma_slope(x, out):
@@ -95,8 +101,16 @@ def psi_difference(x, h):
 
 
 def near_psi_difference(x, h):
-    """Return `psi(x + h) - psi(x)` as it stands."""
-    return sp.psi(x + h) - sp.psi(x)
+    """Return `psi(x + h) - psi(x)` as it stands, or of a small step by the slope in its middle."""
+    pole = np.minimum(np.round(np.real(x)), 0.0)
+
+    def of_step(x, h):
+        return h * trigamma(x + h / 2)
+
+    def usual(x, h):
+        return sp.psi(x + h) - sp.psi(x)
+
+    return piecewise(abs(h) < SMALL * abs(x - pole), (x, h), of_step, (1.0, 0.0), usual, (1.0, 1.0))
 
 
 def far_psi_difference(x, h):

@@ -8,6 +8,8 @@ from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER, ORDER, PARAMETER, refuse_complex
 from rulescore import Numeric, RuleSet, project
 
+TINY = 1e-300
+
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.bessel")
 
 # first and second kind, and Hankel functions: 10.6.1
@@ -38,7 +40,7 @@ rule.scalar(sp.kn, refuses={"n": INTEGER})(
     lambda n, x: (None, -(sp.kv(truncated(n) - 1.0, x) + sp.kv(truncated(n) + 1.0, x)) / 2)
 )
 rule.scalar(sp.i0)(lambda x: sp.i1(x))
-rule.scalar(sp.i1)(lambda x: (sp.i0(x) + sp.iv(2, x)) / 2)
+rule.scalar(sp.i1)(lambda x: (sp.i0(x) + sp.iv(2, normal(x))) / 2)
 rule.scalar(sp.k0)(lambda x: -sp.k1(x))
 rule.scalar(sp.k1)(lambda x: -(sp.k0(x) + sp.kv(2, x)) / 2)
 
@@ -94,6 +96,11 @@ rule.constant(sp.ker_zeros, sp.kei_zeros, sp.kerp_zeros, sp.keip_zeros)
 
 rule.constant(sp.jn_zeros, sp.jnp_zeros, sp.yn_zeros, sp.ynp_zeros, sp.jnyn_zeros, sp.jnjnp_zeros)
 rule.constant(sp.y0_zeros, sp.y1_zeros, sp.y1p_zeros)
+
+
+def normal(x):
+    """Return a number, or zero for one so small that SciPy's `iv` has no value there."""
+    return np.where(abs(x) < TINY, 0.0, x)
 
 
 def kelvin_slopes(x, be, ke, bep, kep):

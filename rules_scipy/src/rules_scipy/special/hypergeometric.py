@@ -25,8 +25,15 @@ def raised_1f1(a, b, x):
     """Return `hyp1f1(a + 1, b + 1, x)`, 1 where `a` is -1: SciPy has none for some `b` there."""
     one = 1.0 + 0.0 * x
 
-    def usual(a, b):
+    def transformed(a, b, x):  # where the terms of SciPy's series are large, and cancel (13.2.39)
+        return np.exp(x) * sp.hyp1f1(b - a, b + 1, -x)
+
+    def direct(a, b, x):
         return sp.hyp1f1(a + 1, b + 1, x)
+
+    def usual(a, b):
+        cancels = (x < 0) & (x >= -1) & (a > 9) & (b > -1)
+        return piecewise(cancels, (a, b, x), transformed, (0.0, 1.0, 0.0), direct, (0.0, 1.0, 0.0))
 
     return piecewise(a == -1, (a, b), lambda a, b: one, (0.0, 0.0), usual, (0.0, 1.0))
 
@@ -62,12 +69,16 @@ def hyperu_slope(a, b, x):
 
 
 def raised(a, b, x):
-    """Return `hyperu(a + 1, b + 1, x)` (13.3.22), for negative `b` by Kummer's transformation."""
+    """Return `hyperu(a + 1, b + 1, x)` (13.3.22), for negative `b` by Kummer's transformation.
 
-    def negative(x):  # where SciPy's function of these parameters has six digits (13.2.40)
+    So it is where SciPy has no value, as for some `b` at small arguments.
+    """
+
+    def transformed(x):  # where SciPy's function of these parameters has six digits (13.2.40)
         return x**-b * sp.hyperu(a - b + 1, 1 - b, x)
 
     def usual(x):
-        return sp.hyperu(a + 1, b + 1, x)
+        found = sp.hyperu(a + 1, b + 1, x)
+        return piecewise(np.isnan(found), (x,), transformed, (1.0,), lambda _: found, (1.0,))
 
-    return piecewise(b < 0, (x,), negative, (1.0,), usual, (1.0,))
+    return piecewise(b < 0, (x,), transformed, (1.0,), usual, (1.0,))
