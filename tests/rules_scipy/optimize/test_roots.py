@@ -7,7 +7,7 @@ from scipy import optimize as so
 
 from rules_scipy.optimize.roots import BRACKETED
 from rulescore.testing import check_rrule
-from zygote_lite import NoRuleError, grad, gradient, value_and_grad
+from zygote_lite import DifferentiationError, NoRuleError, grad, gradient, value_and_grad
 
 C = 2.0
 SLOPE = C ** (-2 / 3) / 3  # of the cube root
@@ -110,3 +110,10 @@ def test_what_has_no_derivative_is_refused():
     np.testing.assert_allclose(found, 1 / 12, rtol=1e-6)
     with pytest.raises(NoRuleError, match="iterations"):
         gradient(lambda c: so.brentq(cube, 0, 5, (c,), full_output=True)[1].iterations * 1.0, 2.0)
+
+
+@pytest.mark.parametrize("f", BRACKETED)
+def test_active_defaults_are_refused(f):
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match="has defaults through which a gradient"):
+            gradient(lambda c: f(lambda x, c=c: x**3 - c, 0, 5), C)

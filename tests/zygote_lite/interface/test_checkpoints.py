@@ -467,3 +467,15 @@ def test_an_array_that_is_changed_later_is_not():
         return value * y
 
     assert jvp(grad(f, 1), (1.5, 2.0), (1.0, 0.0)) == (9.0, 12.0)
+
+
+def test_active_defaults_of_what_is_called_are_refused():
+    def loss(k):
+        def scaled(x, k=k):
+            return k * x
+
+        return checkpoint(lambda x: scaled(x))(2.0)
+
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match="has defaults through which a gradient"):
+            gradient(loss, 3.0)

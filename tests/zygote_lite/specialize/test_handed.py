@@ -142,6 +142,33 @@ def test_defaults_that_are_differentiated_are_refused(both):
                 gradient(model, 0.7)
 
 
+def test_active_defaults_of_what_a_handed_function_calls_are_refused(both):
+    def within(c):
+        def scaled(t, a=c):
+            return a * t
+
+        return at_both(lambda t: scaled(t), 0.5)
+
+    def kept(c):
+        def scaled(t, *, a=c):
+            return a * t
+
+        held = [scaled]
+        return at_both(lambda t: held[0](t), 0.5)
+
+    def given(c):
+        def scaled(t, a=c):
+            return a * t
+
+        return at_both(lambda t: scaled(t, 2.0 * c), 0.5)
+
+    for _ in range(3):
+        for model in (within, kept):
+            with pytest.raises(DifferentiationError, match="has defaults through which a gradient"):
+                gradient(model, 0.7)
+        assert gradient(given, 0.7) == (7.0,)
+
+
 def as_array(g, t, *scales):
     return np.asarray([g(t), g(t) * scales[0]])
 

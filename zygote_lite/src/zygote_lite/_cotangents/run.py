@@ -76,6 +76,7 @@ class State(threading.local):
     written_files: Any = None  # what the run has written that depends on what is differentiated
     opened: list[Any] | None = None  # names of the files that are opened, if that is asked for
     run: object = None  # the forward run, which differs from all others
+    defaulted: dict[int, Any]  # by identity: functions with active defaults, and names of these
     handed: tuple[Any, ...] = ()  # the function that a rule handed over last, and what answers it
     stale = False  # whether a rule's function reads what was changed later, and is back as it was
     tries = False  # whether calls are made on samples alone: no code is made for them
@@ -97,6 +98,7 @@ class State(threading.local):
         self.later = []
         self.last_writes = {}
         self.wholes = {}
+        self.defaulted = {}
 
 
 state = State()

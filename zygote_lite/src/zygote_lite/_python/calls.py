@@ -20,6 +20,7 @@ from zygote_lite._activity.marks import mark_active, note_outside
 from zygote_lite._activity.walk import reaches_active, reaches_active_at_all
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import (
     WITHOUT_FIELDS,
     LookedUp,
@@ -124,6 +125,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, *keywords: Any) -> Traced:
 def _(tape: Tape, nodes: Nodes, f: Any, names: tuple[str, ...], *values: Any) -> Traced:
     if any(node is not None for node in nodes[3:]):
         tape.defaults[id(f)] = (f, dict(zip(names, nodes[3:], strict=True)))
+        given = zip(names, nodes[3:], strict=True)
+        state.defaulted[id(f)] = (f, [name for name, node in given if node is not None])
         mark_active(f)
     return None, None
 

@@ -63,10 +63,18 @@ class RecordedFunctions(Entries):
                 given[position] = node
             else:
                 variable.setdefault(position, {})[key] = node
-        for name, node in self.defaults_of(f).items():
+        known = self.defaults_of(f)
+        for name, node in known.items():
             position = names.index(name)
             if (position, None) not in places:
                 given[position] = node
+        _, active = state.defaulted.get(id(f), (f, ()))
+        if any(name not in known and (names.index(name), None) not in places for name in active):
+            raise Fault.HANDED_TO_RULE(
+                f"{where()}: {name_of(f)} has defaults through which a gradient passes, and is "
+                "called within a function that is given to a rule or to `checkpoint`: let it read "
+                "them from around it, or take them as arguments"
+            )
         if f.__kwdefaults__ and id(f.__kwdefaults__) in (state.active or ()):
             raise Fault.ATTRIBUTE(
                 f"{where()}: the defaults of {name_of(f)} were given what depends on what is "

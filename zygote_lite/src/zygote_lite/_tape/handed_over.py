@@ -1,7 +1,6 @@
 """Functions that are handed to a rule, as an integrand is: each is recorded on its own tape."""
 
 import contextlib
-import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,13 +49,7 @@ def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
 
 @contextlib.contextmanager
 def unchanged(f: Any, operands: tuple[Any, ...]) -> Iterator[None]:
-    """Refuse a function that a rule hands over if it changes state, or if defaults are active."""
-    defaults = isinstance(f, types.FunctionType) and (f.__defaults__ or f.__kwdefaults__)
-    if defaults and id(f) in (state.active or ()):
-        raise Fault.HANDED_TO_RULE(
-            f"{where()}: {name_of(f)} has defaults through which a gradient passes, and is given "
-            "to a rule: let it read them from around it, or take them as arguments"
-        )
+    """Refuse a function that a rule hands over if it changes state."""
     before = contents_of(operands)
     yield
     if not hold_the_same(before, contents_of(operands)):

@@ -63,6 +63,7 @@ class Run:
             state.stepped.clear()
             state.last_writes.clear()
             state.wholes.clear()
+            state.defaulted.clear()
             forget_marks()
             later, state.later, state.run = state.later, [], None
             refusal = end_output()
