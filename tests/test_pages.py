@@ -70,7 +70,7 @@ PAGES = [
 ]
 OTHERS = {
     "autograd": "autograd", "JAX": "jax", "PyTorch": "torch", "pandas": "pandas",
-    "dask": "distributed",
+    "dask": "distributed", "joblib": "joblib",
 }  # fmt: skip
 BROUGHT = {  # by Python, and by `pip install "zygote_lite[all]"`
     *sys.stdlib_module_names,

@@ -21,9 +21,11 @@ from zygote_lite import (
     jacfwd,
     jacobian,
     jit,
+    linearize,
     pullback,
     ravel,
     value_and_grad,
+    vjp,
     vmap,
 )
 
@@ -131,6 +133,28 @@ def test_what_has_no_name_is_refused():
         assert "(partial of loss, pickled by cloudpickle)" in repr(f)
         with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):
             pickle.dumps(f)
+
+
+def of_list(xs):
+    return xs[0] * xs[1]
+
+
+OF_ONE_RUN = {
+    "pullback": lambda: pullback(loss, X)[1],
+    "pullback of the tape": lambda: pullback(of_list, [1.0, 2.0])[1],
+    "vjp": lambda: vjp(loss, X)[1],
+    "linearize": lambda: linearize(loss, X)[1],
+    "linearize by the tape": lambda: linearize(of_list, [1.0, 2.0])[1],
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE_RUN)
+def test_what_belongs_to_a_run_stays_in_its_process(name):
+    for _ in range(3):
+        back = OF_ONE_RUN[name]()
+        assert copy.deepcopy([back])[0] is copy.copy(back) is back
+        with pytest.raises(TypeError, match=r"^.*\d: .* pickle `value_and_grad\(f\)`.* \[ZL043\]$"):
+            pickle.dumps(back)
 
 
 def test_functions_of_one_name_are_told_apart():

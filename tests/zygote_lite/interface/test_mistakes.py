@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from zygote_lite import grad, hessian, hvp, jvp, pullback, vmap
+from zygote_lite import checkpoint, grad, hessian, hvp, jacfwd, jvp, linearize, pullback, vjp, vmap
 
 X = np.arange(1.0, 4.0)
 
@@ -67,6 +67,49 @@ MISTAKES = {  # the call, the code, and what is told
     "tangent alone": (lambda: jvp(square, 2.0, 1.0), "ZL031", "write `jvp(f, (x,), (dx,))`"),
     "shape of a vector": (
         lambda: hvp(lambda x: np.sum(x**2))(X, np.ones(4)), "ZL031", "the vector given to hvp"),
+    "vector missing": (lambda: hvp(square)(2.0), "ZL031", "and then the vector, as in `hvp(f)(x"),
+    "all missing": (lambda: hvp(square)(), "ZL031", "is given 0 arguments"),
+    "vector missing inside": (
+        lambda: grad(lambda x: hvp(square)(x))(2.0), "ZL031", "and then the vector"),
+    "tangent of texts": (
+        lambda: jvp(square, (X,), (X.astype(str),)), "ZL031", "give a tangent of numbers"),
+    "tangent of objects": (
+        lambda: jvp(square, (X,), (np.array([None] * 3),)), "ZL031", "give a tangent of numbers"),
+    "complex tangent": (lambda: jvp(square, (X,), (1j * X,)), "ZL031", "give a real tangent"),
+    "complex tangent of linearize": (
+        lambda: linearize(square, X)[1](1j * X), "ZL031", "give a real tangent"),
+    "complex vector": (
+        lambda: hvp(lambda x: np.sum(x**2))(X, 1j * X), "ZL031", "give a real vector"),
+    "texts as a seed": (
+        lambda: vjp(square, X)[1](X.astype(str)), "ZL034", "give a cotangent of numbers"),
+    "seed of nothing": (lambda: vjp(lambda x: None, 2.0)[1](1.0), "ZL034", "`return` missing?"),
+    "texts for arguments": (lambda: jvp(square, "a", "b"), "ZL031", "write `jvp(f, (x,), (dx,))`"),
+    "no tuples inside": (
+        lambda: grad(lambda x: jvp(square, x, x)[1])(2.0), "ZL031", "write `jvp(f, (x,), (dx,))`"),
+    "has_aux by position": (
+        lambda: jvp(square, (2.0,), (1.0,), True), "ZL042", "by its name, as `has_aux=True`"),
+    "has_aux by position inside": (
+        lambda: grad(lambda x: jvp(square, (x,), (1.0,), True)[1])(2.0), "ZL042", "by its name"),
+    "an option by position": (
+        lambda: grad(square, 0, True), "ZL042", "as `has_aux=True` or `compile=True`"),
+    "has_aux of jacfwd by position": (
+        lambda: jacfwd(square, 0, True), "ZL042", "jacfwd is given 3 arguments, and takes 2"),
+    "checkpoint with arguments": (lambda: checkpoint(square, 2.0), "ZL035", "`checkpoint(f)(x)`"),
+    "keys of axes": (
+        lambda: vmap(lambda d: d["a"], ({"b": 0},))({"a": X}), "ZL037", "of the same structure"),
+    "list of axes for a dict": (
+        lambda: vmap(lambda d: d["a"], ([0],))({"a": X}), "ZL037", "of the same structure"),
+    "axes of a tree for an array": (
+        lambda: vmap(square, ({"x": 0},))(X), "ZL037", "give one number for an array"),
+    "keys of axes of the value": (
+        lambda: vmap(lambda x: {"a": x}, out_axes={"b": 0})(X), "ZL037", "same structure"),
+    "axis of numbers": (lambda: vmap(square, out_axes=1)(X), "ZL037", "its batch has 1 axis"),
+    "axis of numbers in a loop": (
+        lambda: vmap(lambda x: x if x > 0 else -x, out_axes=1)(X), "ZL037", "its batch has 1 axis"),
+    "axis of arrays": (
+        lambda: vmap(square, out_axes=2)(np.eye(3)), "ZL037", "its batch has 2 axes"),
+    "tree of axes for a number": (
+        lambda: vmap(square, out_axes=(0,))(X), "ZL037", "of the structure of the value"),
     "set": (lambda: grad(sum)({2.0}), "ZL018", "pass a list"),
     "no batch": (lambda: vmap(square)(2.0), "ZL037", "give an array"),
 }  # fmt: skip

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from zygote_lite import grad, jit, value_and_grad, vmap
+from rulescore import Tangent
+from zygote_lite import grad, jit, tree_map, value_and_grad, vmap
 
 joblib = pytest.importorskip("joblib", reason="joblib is not installed: `nox -s library` has it")
 X = np.array([0.5, -1.0, 2.0])
@@ -20,6 +21,11 @@ def cube(x):
 
 def of_model(model, x):
     return model.w * x**2
+
+
+def descended(model, d):
+    assert isinstance(d, Tangent)
+    return tree_map(lambda x, dx: x - dx, model, d)
 
 
 MADE = {
@@ -43,3 +49,5 @@ def test_lambdas_closures_and_tangents():
     assert joblib.Parallel(2)(joblib.delayed(slope)(x) for x in (1.0, 2.0)) == [6.0, 12.0]
     (found,) = joblib.Parallel(2)([joblib.delayed(grad(of_model))(Model(2.0), 3.0)])
     assert found.w == 9.0
+    (again,) = joblib.Parallel(2)([joblib.delayed(descended)(Model(2.0), found)])
+    assert again.w == 2.0 - 9.0

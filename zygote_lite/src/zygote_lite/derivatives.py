@@ -20,7 +20,7 @@ from rulescore.faults import counted
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import NOT_BY_NAME, name_of, shown_name
 from zygote_lite._tape.notebook import html_of_name
-from zygote_lite._tape.validate import names_taken_by, refuse_no_function
+from zygote_lite._tape.validate import names_taken_by, refuse_more, refuse_no_function
 from zygote_lite.errors import Fault
 
 __all__ = ["by_name"]
@@ -40,6 +40,7 @@ def by_name(maker: Maker) -> Maker:
     parameters = [*inspect.signature(maker).parameters.values()][1:]
     known_options = [p.name for p in parameters]
     most = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
+    flags = [p.name for p in parameters[most:] if p.default is False]
 
     @functools.wraps(maker)
     def make(f: Any, /, *more: Any, **options: Any) -> Any:
@@ -50,6 +51,8 @@ def by_name(maker: Maker) -> Maker:
         try:
             refuse_no_function(f, maker.__name__)
             _refuse_no_option(f, options, known_options, maker.__name__)
+            if flags and any(isinstance(x, bool) for x in more[most:]):
+                refuse_more(maker.__name__, 1 + most, more[most:], flags)
             if len(more) > most:
                 raise Fault.ARGNUMS(
                     f"{maker.__name__} is given {counted(1 + len(more), 'argument')}: give it the "

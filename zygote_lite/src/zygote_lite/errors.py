@@ -90,6 +90,7 @@ class Fault(CodedFault):
     OTHER_TYPES = "ZL040", NoRuleError, "A rule is for other types"
     ARGUMENT = "ZL041", TypeError, "An argument cannot have a gradient"
     OPTION_VALUE = "ZL042", ValueError, "An option does not take this value"
+    PICKLED = "ZL043", TypeError, "A pullback cannot be pickled"
 
     def __init__(self, code: str, error: type[Exception], title: str) -> None:
         self.code, self.error, self.title = code, error, title

@@ -43,14 +43,18 @@ def parts_with_axes(x: Any, axes: BatchAxes) -> list[tuple[Any, Any, Any]] | Non
         keys = range(len(x))
     else:
         return None
-    if axes is None or isinstance(axes, int):
+    if axes is None or isinstance(axes, int | np.integer):
         return [(key, x[key], axes) for key in keys]
-    if len(axes) != len(x):
+    if isinstance(axes, dict) != isinstance(x, dict) or {*keys} != {*_places_of_axes(axes)}:
         raise Fault.BATCH(
             f"the axes {axes} are not those of {describe(x)}: give a tree of the same structure, "
             "or one number for all"
         )
     return [(key, x[key], axes[key]) for key in keys]
+
+
+def _places_of_axes(axes: Any) -> Any:
+    return axes if isinstance(axes, dict) else range(len(axes))
 
 
 def in_tree_of(x: Any, entries: dict[Any, Any]) -> Any:
@@ -82,6 +86,11 @@ def has_axis(x: Any, axis: Any) -> bool:
 def no_batch(x: Any, axis: Any) -> Exception:
     """Return the error for an argument that is no batch along an axis."""
     hint = hint_on_library([x], None)
+    if not isinstance(axis, int | np.integer):
+        return Fault.BATCH(
+            f"the axes {axis} are those of a tree, and here is {describe(x)}: give one number for "
+            "an array, or a tuple with one entry for each argument"
+        )
     return Fault.BATCH(
         f"a batch is an array with an axis {axis}, and here it is {describe(x)}; "
         + (
@@ -90,6 +99,20 @@ def no_batch(x: Any, axis: Any) -> Exception:
             "that is given by name goes into a `lambda`"
         )
     )
+
+
+def refuse_no_place(y: Any, axis: Any) -> None:
+    """Refuse an axis that the batch of a value cannot have: there is one more than in an entry."""
+    count = np.ndim(y) + 1
+    if not isinstance(axis, int | np.integer) or not -count <= axis < count:
+        raise Fault.BATCH(
+            f"`out_axes` has {axis} for a value that is {describe(y)} for an entry: "
+            + (
+                "give one number, or a tree of the structure of the value"
+                if not isinstance(axis, int | np.integer)
+                else f"its batch has {counted(count, 'axis', 'axes')}: give one of them"
+            )
+        )
 
 
 def lengths_of_batches(x: Any, axes: BatchAxes) -> set[int]:
@@ -243,7 +266,8 @@ def _collected(run: BatchRun, y: Any, axes: BatchAxes) -> tuple[Any, Any]:
     ):
         value, node = run.carried_out(np.copy, (Tracer(run, value, node),), {})
     run.arguments[id(value)] = value  # the next value with this array is a copy
-    if axes and np.ndim(entry):
+    refuse_no_place(entry, axes)
+    if axes:
         value, node = run.carried_out(np.moveaxis, (Tracer(run, value, node), 0, axes), {})
     return value, node
 

@@ -19,6 +19,7 @@ from zygote_lite._batch.mapped import (
     no_batch,
     parts_with_axes,
     refuse_axes,
+    refuse_no_place,
 )
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of
@@ -142,4 +143,5 @@ def _together(values: list[Any], axes: BatchAxes) -> Any:
             f"the values for the entries of a batch have the shapes {', '.join(map(str, shapes))}: "
             "return arrays of one shape, or call the function in a loop"
         )
+    refuse_no_place(first, axes)
     return np.stack(values, axis=axes) if isinstance(first, Array) else np.array(values)

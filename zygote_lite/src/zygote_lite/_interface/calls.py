@@ -26,7 +26,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.facts import NUMBERS
 from zygote_lite._specialize.watch import GRADIENT, PRODUCT
 from zygote_lite._tape.rules import handed_in
-from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
+from zygote_lite._tape.seeds import Argnums, argument_numbers, arguments_and_vector, is_single
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
 FoundCall = tuple[Specializations | None, Any, tuple[Any, ...]]
@@ -56,8 +56,8 @@ class PlainCalls:
         """Return the code for calls of this kind, with the plain call that it comes to."""
         vector: tuple[Any, ...] = ()
         if self.form == PRODUCT:
-            (*arguments, last) = xs
-            xs, vector = tuple(arguments), (last,)
+            arguments, last = arguments_and_vector(self.f, xs, kws)
+            xs, vector = arguments, (last,)
         function, given, before = self.f, xs, 0
         if type(function) is not types.FunctionType or kws:
             call = plain_call(function, xs, kws, in_c=not self.compiled)

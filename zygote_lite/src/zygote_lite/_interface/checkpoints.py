@@ -16,7 +16,7 @@ from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._specialize.compare import difference
 from zygote_lite._tape.notebook import html_of_name
 from zygote_lite._tape.repeats import Surroundings
-from zygote_lite._tape.validate import refuse_no_function
+from zygote_lite._tape.validate import hide_keywords, refuse_no_function
 from zygote_lite.derivatives import Answered, Passed
 from zygote_lite.errors import Fault
 
@@ -51,7 +51,9 @@ class Checkpointed:
 
 
 @entry
-def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
+def checkpoint(
+    f: Callable[Passed, Answered], *more: Any, **keywords: Any
+) -> Callable[Passed, Answered]:
     """Return `f` as a function that saves memory: the reverse pass runs `f` again.
 
     Arguments:
@@ -67,7 +69,15 @@ def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
     `checkpoint`.)
     """
     refuse_no_function(f, "checkpoint")
+    if more or keywords:
+        raise Fault.ARGNUMS(
+            "checkpoint is given more than a function: give what it returns the arguments, "
+            "`checkpoint(f)(x)`; there are no options"
+        )
     return Checkpointed(f)
+
+
+hide_keywords(checkpoint)
 
 
 def _refusal_of_effect(f: Any) -> Callable[[str], Exception]:

@@ -32,6 +32,7 @@ from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
+    arguments_and_vector,
     asked_arguments,
     hessian_product_of,
     of_first,
@@ -201,10 +202,10 @@ def hvp(
     @inside(functools.partial(inside_hvp, f, derivative, argnums))
     @transformed_first(PlainCalls(original(f), argnums, PRODUCT), f, _product_whole)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
-        *arguments, v = xs
+        arguments, v = arguments_and_vector(f, xs, kws)
         active = ActiveArguments(f, argnums, len(arguments), kws)
         forms = forms_of((*arguments, *kws.values()), active.numbers)
-        slope, back = recorded(active.flags, derivative, tuple(arguments), kws)
+        slope, back = recorded(active.flags, derivative, arguments, kws)
         check_fit(v, slope, f"hvp of {name}", "vector", "gradient")
         return hessian_product_of(back(v), forms, active)
 

@@ -20,6 +20,7 @@ from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.notebook import html_of_pushforward
+from zygote_lite._tape.run import OfOneRun
 from zygote_lite._tape.seeds import pair_of
 from zygote_lite._tape.validate import (
     check_fit,
@@ -33,7 +34,7 @@ from zygote_lite.modes import watching
 _NEVER_CHANGED = (int, bool, str, bytes, type(None))
 
 
-class TransformedPushforward:
+class TransformedPushforward(OfOneRun):
     """Map the tangents of a function's arguments to that of its value, by its dual code.
 
     The code runs the function again, at the arguments as they were: it has no effects, and reads

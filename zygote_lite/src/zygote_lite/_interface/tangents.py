@@ -9,7 +9,6 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from rulescore import find_frule, frule, plugins
-from rulescore.faults import counted
 from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
@@ -24,6 +23,7 @@ from zygote_lite._nested.gradients import (
 from zygote_lite._nested.tangents import (
     inside_jvp,
     pushed_forward,
+    refuse_no_tuples,
 )
 from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
@@ -37,10 +37,10 @@ from zygote_lite._tape.validate import (
     hide_keywords,
     own_buffers,
     refuse_keywords,
+    refuse_more,
     refuse_options,
 )
 from zygote_lite.derivatives import by_name
-from zygote_lite.errors import Fault
 from zygote_lite.modes import RECORDED, current, watching
 
 # what `jvp` enters first, by functions' identity
@@ -67,7 +67,7 @@ def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool
 ) -> tuple[Any, ...]: ...
 def jvp(
-    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *more: Any,
     has_aux: bool = False, **keywords: Any,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the value of `f(*primals)`, and its derivative in the direction of the tangents.
@@ -89,11 +89,12 @@ def jvp(
     returns the same pair.)
     """
     try:
-        enter = None if has_aux or keywords else _prepared.get(id(f))
+        enter = None if has_aux or keywords or more else _prepared.get(id(f))
         if enter is not None:
             answer: tuple[Any, Any] | None = enter(f, primals, tangents)
             if answer is not None:
                 return answer
+        refuse_more("jvp", 3, more, ["has_aux"])
         return _value_and_tangent(f, primals, tangents, has_aux, keywords)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
@@ -104,15 +105,7 @@ def _value_and_tangent(
     f: Any, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool, keywords: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Return what `jvp` returns, where no code is known yet that gives it at once."""
-    if not (isinstance(primals, Sequence) and isinstance(tangents, Sequence)):
-        raise Fault.TANGENT(
-            "jvp takes a tuple of arguments and one of tangents: write `jvp(f, (x,), (dx,))`"
-        )
-    if len(tangents) != len(primals):
-        raise Fault.TANGENT(
-            f"jvp is given {counted(len(tangents), 'tangent')} for "
-            f"{counted(len(primals), 'argument')}: give one for each, `None` for no direction"
-        )
+    refuse_no_tuples(primals, tangents)
     refuse_options(has_aux=has_aux)
     refuse_keywords("jvp", f, keywords, has_aux=has_aux)
     f, primals = original(f), tuple(primals)

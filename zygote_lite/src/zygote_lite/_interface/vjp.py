@@ -23,7 +23,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb
 from zygote_lite._specialize.watch import AUXILIARY, PULLBACK
 from zygote_lite._tape.notebook import html_of_pullback
-from zygote_lite._tape.run import Pullback, pullback_text, recorded
+from zygote_lite._tape.run import OfOneRun, Pullback, pullback_text, recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of, seed, with_zeros
 from zygote_lite._tape.validate import (
     check_fit,
@@ -96,7 +96,7 @@ class PullbackOfFirst(TransformedPullback):
         return pair[0], of_first(back)
 
 
-class VectorJacobianProduct:
+class VectorJacobianProduct(OfOneRun):
     """Map the cotangent of a value to a tuple of those of the arguments, with zeros for `None`.
 
     Arguments:

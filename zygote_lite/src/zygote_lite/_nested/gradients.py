@@ -18,6 +18,7 @@ from zygote_lite._tape.jacobians import jacobian_by
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
+    arguments_and_vector,
     gradient_by,
     hessian_product_of,
     of_first,
@@ -148,7 +149,7 @@ def inside_hvp(
     f: Any, derivative: Any, argnums: Argnums, tape: Any, nodes: Any, xs: Any, kws: Any
 ) -> Any:
     """Do what `hvp(f)` does inside; `derivative` is that of `f`."""
-    *arguments, v = xs
+    arguments, v = arguments_and_vector(f, xs, kws)
     last = len(xs)  # of the operands: the vector
     active = ActiveArguments(f, argnums, len(arguments), kws)
     given = (*nodes[:last], *nodes[last + 1 :])

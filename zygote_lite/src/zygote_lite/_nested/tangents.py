@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import operator
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.jacobians import refuse_vast
 from zygote_lite._tape.notebook import html_of_pushforward
 from zygote_lite._tape.outermost import Run, deeper_recursion
+from zygote_lite._tape.run import OfOneRun
 from zygote_lite._tape.seeds import pair_of
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import (
@@ -52,6 +53,7 @@ from zygote_lite._tape.validate import (
     describe,
     own_buffers,
     refuse_keywords,
+    refuse_more,
     refuse_no_function,
 )
 from zygote_lite.errors import DifferentiationError, Fault
@@ -59,7 +61,7 @@ from zygote_lite.errors import DifferentiationError, Fault
 _STEP = 0.6180339887498949  # of a sequence in which no two numbers are alike
 
 
-class Pushforward:
+class Pushforward(OfOneRun):
     """Map the tangents of a function's arguments to the tangent of its value.
 
     `push(*dxs)` takes one tangent for each argument, of the form of its gradient, then those of
@@ -165,7 +167,7 @@ class Pushforward:
             )
         for v, x in zip(tangents, self._zeros, strict=True):
             check_fit(v, x, self, "tangent", "argument")
-            _refuse_complex(v, x)
+            _refuse_tangents_of_nothing(v, x)
         if self._stamps:
             refuse_overwritten(self._stamps, name_of(self._f))
 
@@ -220,8 +222,10 @@ class Pushforward:
         return html_of_pushforward(repr(self), self._f, self.y, self._operands[1:])
 
 
-def _refuse_complex(v: Any, x: Any, seen: set[tuple[int, int]] | None = None) -> None:
-    """Refuse a tangent where there is no gradient, and a complex one of a real value."""
+def _refuse_tangents_of_nothing(
+    v: Any, x: Any, seen: set[tuple[int, int]] | None = None
+) -> None:  # fmt: skip
+    """Refuse a tangent where there is no gradient."""
     seen = set() if seen is None else seen
     if v is None or (id(v), id(x)) in seen:  # a part that is shared is looked at once
         return
@@ -234,11 +238,7 @@ def _refuse_complex(v: Any, x: Any, seen: set[tuple[int, int]] | None = None) ->
         seen.add((id(v), id(x)))
         zeros = dict(entries_of(x))
         for key, entry in entries_of(v):
-            _refuse_complex(entry, zeros[key], seen)
-    elif np.iscomplexobj(v) and not np.iscomplexobj(x):
-        raise Fault.TANGENT(
-            f"a tangent is complex, {describe(v)}, and the argument is real: give a real tangent"
-        )
+            _refuse_tangents_of_nothing(entry, zeros[key], seen)
 
 
 def _projected(v: Any, d: Any) -> Any:
@@ -296,16 +296,31 @@ def pushed_forward(
     return push.y, push
 
 
+def refuse_no_tuples(primals: Any, tangents: Any) -> None:
+    """Refuse what `jvp` cannot take as the arguments of a call, and a tangent for each."""
+    if not all(isinstance(x, Sequence) and not isinstance(x, str) for x in (primals, tangents)):
+        raise Fault.TANGENT(
+            "jvp takes a tuple of arguments and one of tangents: write `jvp(f, (x,), (dx,))`"
+        )
+    if len(tangents) != len(primals):
+        raise Fault.TANGENT(
+            f"jvp is given {counted(len(tangents), 'tangent')} for "
+            f"{counted(len(primals), 'argument')}: give one for each, `None` for no direction"
+        )
+
+
 def inside_jvp(
     tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> Traced:
     """Do what `jvp` does inside a function that is differentiated."""
+    refuse_more("jvp", 3, xs[3:], ["has_aux"])
     has_aux = bool(kws.get("has_aux"))
     names = [*("f", "primals", "tangents")[: len(xs)], *kws]
     named = {name: pair for name, *pair in zip(names, (*xs, *kws.values()), nodes[1:], strict=True)}
     (f, at_f), (primals, at_primals), (tangents, at_tangents) = [
         named.pop(name) for name in ("f", "primals", "tangents")
     ]
+    refuse_no_tuples(primals, tangents)
     refuse_keywords("jvp", f, named, has_aux=has_aux)
 
     def part(x: Any, node: Any, i: int) -> Traced:

@@ -142,7 +142,7 @@ class Specializations:
         if len(self.calls) > _MOST_TYPES and key not in self.calls:
             self.forget()
         count = self.calls[key] = self.calls.get(key, 0) + 1
-        return count in _AGAIN or count == self.first()
+        return count in _AGAIN or (count == self.first() and key not in self.reasons)
 
     def is_due_for_all(self, xs: tuple[Any, ...]) -> bool:
         """Count a call with lists of any length, which may grow from call to call."""

@@ -8,7 +8,7 @@ from zygote_lite._activity.saved import Stamps, refuse_overwritten, stamp
 from zygote_lite._cotangents.kinds import is_known_by_rule
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
-from zygote_lite._ir.frames import keep_users_frames
+from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.places import name_of, shown_name
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.notebook import html_of_pullback
@@ -21,10 +21,32 @@ from zygote_lite._tape.validate import (
     refuse_shared,
     refuse_shared_arrays,
 )
+from zygote_lite.errors import Fault
 from zygote_lite.modes import note_recorded, watching
 
 
-class Pullback:
+class OfOneRun:
+    """What holds a run of a function: it stays in its process, and a copy of it is itself.
+
+    Its cotangents are known by the identity of what the function was given.
+    """
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, known: dict[int, Any]) -> Any:
+        return self
+
+    @entry
+    def __reduce__(self) -> Any:
+        raise Fault.PICKLED(
+            f"{self!r} cannot be pickled, as it holds a run of the function in this process: "
+            "pickle `value_and_grad(f)`, or the function, and call `vjp`, `pullback` or "
+            "`linearize` where the result is needed"
+        )
+
+
+class Pullback(OfOneRun):
     """Map the cotangent of a function's value to those of the function and its arguments.
 
     `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, then the cotangents of the keyword arguments, in

@@ -90,6 +90,18 @@ def gradient_by(f: Any, y: Any, back: Any, active: ActiveArguments) -> Any:
     return active.of(back(seed(f, y)))
 
 
+def arguments_and_vector(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[tuple[Any, ...], Any]:  # fmt: skip
+    """Return the arguments of a function, and the vector after them, that `hvp(f)` is given."""
+    if not xs or len(xs) + len(kws) == 1:
+        raise Fault.TANGENT(
+            f"hvp of {name_of(f)} is given {counted(len(xs), 'argument')}: give it those of the "
+            "function, and then the vector, as in `hvp(f)(x, v)`"
+        )
+    return xs[:-1], xs[-1]
+
+
 def hessian_product_of(cotangents: Any, xs: tuple[Any, ...], active: ActiveArguments) -> Any:
     """Return the Hessian times a vector, by the pullback of the gradient, on any tape.
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from rulescore import Array, Tangent
+from rulescore.faults import counted
 from zygote_lite._activity.activity import addresses_of
 from zygote_lite._activity.asking import COMMON_GENERATORS, RANDOM_GENERATORS, state_drawn_from
 from zygote_lite._activity.classes import member_of
@@ -52,6 +53,11 @@ def check_fit(
     """Raise where a cotangent (or `what`) is not of the shape and structure of the value."""
     if dy is None:
         return
+    if y is None and seen is None and what == "cotangent":
+        raise Fault.COTANGENT(
+            f"{back} is given {describe(dy)}, and the value is None: return one; is a `return` "
+            "missing?"
+        )
     kind = kind_of(y)
     if kind >= TUPLE:  # one that shares its parts many times is looked at once
         seen = set() if seen is None else seen
@@ -60,9 +66,16 @@ def check_fit(
         seen.add((id(dy), id(y)))
     if kind == VALUE and is_known_by_rule(type(y)):
         return  # the rule that the cotangent meets knows better
+    advice = "give one of the same shape and structure"
     if kind == VALUE:
         numeric = isinstance(dy, Number | np.generic | Array)
         fits = numeric and np.shape(cast(Any, dy)) == np.shape(y)
+        given, due = _kind_of_numbers(dy), _kind_of_numbers(y)
+        if given == "c" and what == "cotangent":
+            given = due  # only its real part counts, as of what rules give
+        if fits and given != due and given in "cOSUVmM":
+            fits = due == "O"
+            advice = f"give a real {what}" if given == "c" else f"give a {what} of numbers"
     elif kind in (TUPLE, LIST):
         fits = isinstance(dy, tuple if kind == TUPLE else list) and len(dy) == len(y)
     elif kind == DICT:
@@ -75,15 +88,23 @@ def check_fit(
     if not fits:
         hint = hint_on_library([dy], None)
         is_zero = of == "argument" and isinstance(y, Number)  # in place of the argument's number
-        due = "a number" if is_zero else describe(y)
+        shown = "a number" if is_zero else describe(y)
         raise (Fault.COTANGENT if what == "cotangent" else Fault.TANGENT)(
-            f"the {what} given to {back} is {describe(dy)}, and the {of} is {due}: "
-            + (hint or "give one of the same shape and structure")
+            f"the {what} given to {back} is {describe(dy)}, and the {of} is {shown}: "
+            + (hint or advice)
         )
     if kind >= TUPLE:
         for key, value in entries_of(y):
             if kind in (TUPLE, LIST) or key in dy:
                 check_fit(dy[key], value, back, what, of, seen)
+
+
+def _kind_of_numbers(x: Any) -> str:
+    """Return the kind of the dtype of a number, or of an array; real where nothing is known."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return "c" if isinstance(x, complex) else "f"
+    return str(getattr(dtype, "kind", "f"))
 
 
 def is_real_array(y: Any) -> bool:
@@ -163,10 +184,33 @@ def refuse_keywords(verb: str, f: Any, keywords: dict[str, Any], **options: Any)
         raise Fault.OPTION_VALUE(told, TypeError)
 
 
+def refuse_more(verb: str, count: int, more: tuple[Any, ...], options: list[str]) -> None:
+    """Refuse what is given to a function of ours by position, and is taken by name.
+
+    Arguments:
+        verb: the name of ours.
+        count: how many arguments it takes by position.
+        more: what is given after them.
+        options: the names of its options.
+    """
+    if more:
+        given = counted(count + len(more), "argument")
+        by_name = " or ".join(f"`{name}={more[0]!r}`" for name in options)
+        raise Fault.OPTION_VALUE(
+            f"{verb} is given {given}, and takes {count} by position: give an option by its name, "
+            f"as {by_name}",
+            TypeError,
+        )
+
+
 def hide_keywords(verb: Any) -> None:
-    """Leave the keywords that a function of ours refuses out of the signature that it shows."""
+    """Leave what a function of ours takes only to refuse it out of the signature that it shows."""
     signature = inspect.signature(verb)
-    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    own = [
+        p
+        for p in signature.parameters.values()
+        if p.kind is not p.VAR_KEYWORD and (p.kind is not p.VAR_POSITIONAL or p.name != "more")
+    ]
     verb.__signature__ = signature.replace(parameters=own)
 
 
