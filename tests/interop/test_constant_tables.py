@@ -1,5 +1,7 @@
 """Data of pandas as constants of transformed code: what is taken of it is read at each call."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -249,3 +251,19 @@ def test_other_verbs():
     space = {}
     exec(export_adjoint(column, 0.7), space)
     assert space["column_value_and_gradient"](0.7)[0] == column(0.7)
+
+
+@pytest.mark.parametrize("take", [operator.mul, operator.sub, operator.matmul])
+def test_memory_that_an_operand_shares_with_what_is_written(take, without_doubt):
+    def f(x, data):
+        x[0] = x[1] * 2.0
+        return np.sum(take(data["a"], x))
+
+    for _ in range(4):
+        x = BASE.copy()
+        with pytest.raises(NoRuleError, match="data of pandas carries no gradient"):
+            value_and_grad(f, argnums=0)(x, pd.DataFrame({"a": x}, copy=False))
+        apart = pd.DataFrame({"a": BASE.copy()})
+        _, d = value_and_grad(f, argnums=0)(BASE.copy(), apart)
+        ((_, want, _),) = slopes(lambda x, apart=apart: f(x.copy(), apart), (BASE.copy(),))
+        np.testing.assert_allclose(d, want, rtol=1e-6)

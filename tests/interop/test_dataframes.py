@@ -1,9 +1,11 @@
-"""Series and DataFrames of pandas: data in products, and refused, with what helps, elsewhere."""
+"""Series and DataFrames of pandas: data in arithmetic; refused, with what helps, elsewhere."""
 
+import operator
 import re
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from zygote_lite import (
     DifferentiationError,
@@ -12,14 +14,63 @@ from zygote_lite import (
     check_gradient,
     export_adjoint,
     grad,
+    hessian,
+    jacobian,
+    jvp,
+    pullback,
     ravel,
     stop_gradient,
+    testing,
+    value_and_grad,
+    vmap,
 )
 
 pd = pytest.importorskip("pandas", reason="pandas is not here: `nox -s interop` installs it")
 X = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
 W = np.array([0.3, 0.4, 0.5])
 S, TABLE = pd.Series([1.0, 2.0, 3.0]), pd.DataFrame(X)
+TURNED = pd.Series([1.0, 2.0, 3.0], index=[2, 1, 0])
+GAPS = pd.Series([1.0, np.nan, 3.0])
+
+
+class Own(pd.Series):
+    pass
+
+
+class Kept:
+    def __init__(self, series):
+        self.series = series
+
+    def total(self):
+        return (self.series**2).sum()
+
+
+def in_a_list(w):
+    found = [w[i] * S for i in range(2)]
+    return sum(x.sum() for x in found) + found[0].mean()
+
+
+def written_later(w):
+    data = S.copy()
+    y = w * data
+    data.iloc[0] = 100.0
+    return y.sum()
+
+
+def added_in_place(w):
+    y = w * S
+    also = y
+    y += 1.0
+    return (y * also).sum()
+
+
+def into_an_array(w):
+    y = np.zeros(3)
+    np.add(w, S, out=y)
+    y[1:] = (w * S).iloc[1:]
+    return np.sum(y**2)
+
+
 DATA = {
     "w @ s": lambda w: w @ S,
     "s @ w": lambda w: S @ w**2,
@@ -37,19 +88,59 @@ DATA = {
     "where": lambda w: np.sum(np.where(S > 1.5, w**2, 0.0)),
     "a number of it": lambda w: np.sum(w) * S.mean() * S.iloc[1],
 }
-REFUSED = {
+DATA |= {
     "w * s": lambda w: np.sum(w * S),
-    "s * w": lambda w: np.sum(S * w),
-    "exp(w) - s": lambda w: np.sum(np.exp(w) - S),
-    "multiply": lambda w: np.sum(np.multiply(w, S)),
-    "table @ w": lambda w: np.sum(TABLE @ w),
-    "w @ table": lambda w: np.sum(w @ TABLE.T),
+    "s * w": lambda w: (S * w**2).sum(),
+    "exp(w) - s": lambda w: np.mean((np.exp(w) - S) ** 2),
+    "multiply": lambda w: np.sum(np.multiply(w, S) ** 2),
+    "a ufunc of SciPy": lambda w: expit(w * S).sum(),
+    "of parameters": lambda w: ((S - (w[0] * S + w[1])) ** 2).mean(),
+    "methods": lambda w: S.mul(w).add(1.0).rsub(2.0).dot(w),
+    "table @ w": lambda w: np.sum((TABLE @ w) ** 2),
+    "w @ table": lambda w: ((w @ TABLE.T) ** 2).sum(),
+    "table * w": lambda w: ((TABLE * w)[1] ** 2).sum() + (TABLE * w).sum(axis=1)[0] ** 2,
+    "of columns": lambda w: ((TABLE * w - (TABLE * w).mean()) ** 2).sum().sum(),
+    "std, var": lambda w: (w * S).std() + (w * S).var(ddof=0) + np.std(w * S),
+    "of each": lambda w: np.maximum(-(w * S), abs(w * S - 1.0)).clip(0.1, 0.9).sum(),
+    "chosen": lambda w: ((w * S)[S > 1.5] ** 2).sum() + (w * S).iloc[0] * (w * S).loc[1],
+    "by what is computed": lambda w: (lambda y: (y[y > 0.5] ** 2).sum())(w * S),
+    "walked": lambda w: sum(x * x * y for x, y in zip(w * S, w, strict=True)) + max(w * S),
+    "asked": lambda w: w[0] * len(w * S) * (w * S > 0.5).sum() if (w * S > 0).all() else w[0],
+    "arrays": lambda w: np.sum((w * S).to_numpy() ** 2 * (w * S).values) + np.asarray(w * S)[1],
+    "joined": lambda w: np.sum(np.concatenate([w * S, w]) ** 2),
+    "shown": lambda w: (f"{w * S}", repr(w * S), (w * S).sum())[2],
+    "in an object": lambda w: Kept(w * S).total(),
+    "in a list": in_a_list,
+    "into an array": into_an_array,
+    "captured": lambda w: (lambda y: (lambda: (y * y).sum())())(w * S),
+    "gaps": lambda w: np.sum((w * GAPS).to_numpy()[[0, 2]] ** 2),
+    "quantile": lambda w: np.quantile(w * S, 0.3) + np.sum(np.sort(w * S)[:2]) ** 2,
+    "single precision": lambda w: float((w * S.astype(np.float32) ** 2).sum()),
+}
+REFUSED = {
     "einsum": lambda w: np.einsum("i,i", w, S),
     "Series(w)": lambda w: pd.Series(w).sum(),
     "objects": lambda w: w @ S.astype(object),
+    "w * objects": lambda w: (w * S.astype(object)).sum(),
+    "nullable": lambda w: (w * S.astype("Float64")).sum(),
+    "other labels": lambda w: ((w * S) * TURNED).sum(),
+    "other columns": lambda w: (TABLE * w[0] * TURNED).sum().sum(),
+    "gaps left out": lambda w: (w * GAPS).sum(),
+    "in place": added_in_place,
+    "of a constant, in place": lambda w: operator.iadd(S.copy(), w).sum(),
+    "groupby": lambda w: (w * S).groupby([0, 0, 1]).sum().iloc[0],
+    "apply": lambda w: (w * S).apply(lambda x: x * x).sum(),
+    "label that is not there": lambda w: (w * S).reindex([0, 7]).sum(),
+    "concat": lambda w: pd.concat([w * S, S]).sum(),
+    "a subclass": lambda w: (w * Own(S)).sum(),
 }
-TO_NUMPY = r"of pandas .* pass `.to_numpy\(\)` of it"
-HELPS = {"Series(w)": "a Series of pandas .* compute with the array itself, by NumPy"}
+TO_NUMPY = r"of pandas.* pass `.to_numpy\(\)` of it"
+HELPS = {
+    "in place": "write `t = t [+] y`",
+    "of a constant, in place": "write `t = t [+] y`",
+    "a subclass": "declare a rule for this type",
+    "Series(w)": "a Series of pandas .* compute with the array itself, by NumPy",
+}
 ACTIVE = {
     "x[0] * x[1]": lambda x: x[0] * x[1],
     "sum": lambda x: x.sum(),
@@ -72,11 +163,14 @@ def slopes(f, w):
 def test_data_of_pandas_is_constant(name):
     want = slopes(DATA[name], W)
     for _ in range(3):
-        np.testing.assert_allclose(grad(DATA[name])(W), want, rtol=1e-7, atol=1e-9)
+        y, d = value_and_grad(DATA[name])(W)
+        assert type(y) is type(DATA[name](W))
+        assert y == pytest.approx(DATA[name](W), rel=1e-14)
+        np.testing.assert_allclose(d, want, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_gives_a_series_is_refused(name):
+def test_what_is_not_followed_is_refused(name):
     for _ in range(2):
         with pytest.raises(DifferentiationError, match=HELPS.get(name, TO_NUMPY)):
             grad(REFUSED[name])(W)
@@ -91,7 +185,50 @@ def test_a_series_is_not_differentiated(name):
 
 def test_errors_of_data_say_what_helps():
     with pytest.raises((DifferentiationError, TypeError), match=r"pass `.to_numpy\(\)` of it"):
-        grad(lambda w: np.sum(np.interp(w, S, S)))(W)
+        grad(lambda w: np.sum(np.where(w > 0.35, 0.0, w * S)))(W)
+
+
+def test_data_may_change_after_it_was_used():
+    for _ in range(4):
+        np.testing.assert_allclose(grad(written_later)(W), S)
+
+
+def loss(w):
+    return ((S - np.exp(w * S)) ** 2).sum()
+
+
+def plain(w):
+    return ((S.to_numpy() - np.exp(w * S.to_numpy())) ** 2).sum()
+
+
+def test_other_derivatives_with_data():
+    np.testing.assert_allclose(hessian(loss)(W), hessian(plain)(W))
+    np.testing.assert_allclose(jvp(loss, (W,), (W,)), jvp(plain, (W,), (W,)))
+    np.testing.assert_allclose(vmap(grad(loss))(np.stack([W, 2 * W]))[1], grad(plain)(2 * W))
+    with testing.compared():
+        for w in (W, W, 2 * W):
+            np.testing.assert_allclose(grad(loss)(w), grad(plain)(w))
+    captured = grad(lambda w: (lambda y: np.sum(grad(lambda v: (v * v * y).sum())(w)))(w * S))(W)
+    np.testing.assert_allclose(captured, 4 * W * S)
+
+
+def test_a_series_that_is_returned():
+    (_, y), d = value_and_grad(lambda w: (np.sum(w**2), w * S), has_aux=True)(W)
+    pd.testing.assert_series_equal(y, W * S)
+    np.testing.assert_allclose(d, 2 * W)
+    np.testing.assert_allclose(grad(lambda w: (y * w).sum())(W), y)  # it is data again
+    y.iloc[0] = 7.0
+    np.testing.assert_allclose(grad(lambda w: (y * w).sum())(W), [7.0, 0.8, 1.5])
+    for verb in (
+        lambda: grad(lambda x: x.sum())(y),
+        lambda: jacobian(lambda w: w * S)(W),
+        lambda: jvp(lambda w: w * S, (W,), (W,)),
+        lambda: pullback(lambda w: w * S, W)[1](np.ones(3)),
+        lambda: grad(lambda w: np.sum(grad(lambda x: (x * x).sum())(w * S)))(W),
+    ):
+        with pytest.raises((DifferentiationError, TypeError), match=r"ZL\d+\]$"):
+            verb()
+    np.testing.assert_allclose(grad(lambda w: (stop_gradient(w * S) * w).sum())(W), W * S)
 
 
 def test_derivatives_of_products_with_data():

@@ -242,6 +242,7 @@ def addresses_of(x: Any) -> dict[int, Any]:
     found: dict[int, Any] = {}
     if is_of_pandas(type(x)):  # an argument itself; within an object it is taken for data
         state.held[id(x)] = x
+        state.tables.pop(id(x), None)
     for value in within(x):
         kind = kind_of(value)
         t = type(value)

@@ -67,6 +67,7 @@ class State(threading.local):
     reaching: dict[int, Any]  # private containers that hold what is active
     writes = 0  # into arrays, so far
     last_writes: dict[int, int]  # by the identity of an array: which write was its last
+    tables: dict[int, Any]  # data of pandas that the run has made of what is differentiated
     wholes: dict[int, tuple[Any, int]]  # values known by rule, with the writes until each was made
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
     shared: dict[int, dict[int, Any]]  # by identity: what a thread that was started may read
@@ -93,6 +94,7 @@ class State(threading.local):
         self.holders = {}
         self.reaching = {}
         self.held = {}
+        self.tables = {}
         self.ended = {}
         self.stepped = {}
         self.later = []

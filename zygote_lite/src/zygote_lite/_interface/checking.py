@@ -23,6 +23,7 @@ from zygote_lite._cotangents.kinds import (
     address_of,
     entries_of,
     is_known_by_rule,
+    is_of_pandas,
     kind_of,
     tuple_like,
     within,
@@ -322,7 +323,7 @@ def _movable(x: Any, place: Place, seen: collections.Counter[int]) -> Iterator[t
         if kind in "iufc" and (dtype is not None or isinstance(x, int | float | complex)):
             yield place, x
         return
-    if kind_of(x) not in (TUPLE, LIST, DICT, OBJECT):
+    if kind_of(x) not in (TUPLE, LIST, DICT, OBJECT) or is_of_pandas(type(x)):
         return
     address = address_of(x)  # what has one has its gradient at the first place
     if seen[address] >= (_PLACES_OF_A_TUPLE if kind_of(x) == TUPLE else 1):

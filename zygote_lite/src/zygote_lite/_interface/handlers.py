@@ -3,7 +3,7 @@
 from zygote_lite._cotangents.registry import install
 from zygote_lite._nested import cotangents
 from zygote_lite._nested import rules as nested_rules
-from zygote_lite._numpy import conversions, foreign, functions, nditer, writes
+from zygote_lite._numpy import conversions, dataframes, foreign, functions, nditer, writes
 from zygote_lite._python import (
     calls,
     generators,
@@ -36,6 +36,7 @@ from zygote_lite._tape.handed_over import recorded_for_rule
 from zygote_lite._tape.rules import for_functions
 
 MODULES = (
+    dataframes,
     literals, operators, calls, generators, texts, plain,
     attributes, lookup, construct,
     lists, dicts, sets, deques, mappingproxy,

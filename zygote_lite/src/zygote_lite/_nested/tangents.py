@@ -28,6 +28,7 @@ from zygote_lite._cotangents.kinds import (
     entries_of,
     held_by,
     is_known_by_rule,
+    is_of_pandas,
     kind_of,
     within,
 )
@@ -129,7 +130,7 @@ class Pushforward(OfOneRun):
             return Box(d, pair(place, None) if self._is_inside else place, self._tape)
         if kind == INERT or (kind == FUNCTION and not held_by(y)):
             return None
-        if kind in (VALUE, FUNCTION, SET):
+        if kind in (VALUE, FUNCTION, SET) or is_of_pandas(type(y)):
             raise self._without_form(y)
         return cotangent_like(y, {key: self._sown(entry) for key, entry in entries_of(y)})
 

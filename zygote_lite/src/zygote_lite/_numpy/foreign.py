@@ -2,14 +2,8 @@
 
 An array of dask or CuPy is one value, however its class is implemented. A method of its class has
 the rule of the method of that name of NumPy's arrays, or it is refused.
-
-In products with constant data of pandas that give arrays or numbers, their arrays are multiplied:
-`np.dot(table, w)` and `w @ series` give what NumPy's arrays give. Where pandas gives a `Series` or
-a `DataFrame`, the call is refused: a plain array in its place would mean something else to the code
-that follows (its standard deviation, its index).
 """
 
-import operator
 import types
 from typing import Any
 
@@ -17,7 +11,7 @@ import numpy as np
 
 from rulescore import find_rule
 from zygote_lite._activity.classes import member_of
-from zygote_lite._cotangents.kinds import has_rows, is_foreign, is_of_pandas
+from zygote_lite._cotangents.kinds import has_rows, is_foreign
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._python.objects.attributes import attribute_by_rule
@@ -94,27 +88,3 @@ def _rows_of(x: Any) -> Any:
     """Walk over an array by its subscripts."""
     for i in range(len(x)):
         yield x[i]
-
-
-def _is_series(kind: type) -> bool:
-    return is_of_pandas(kind) and kind.__name__ == "Series"
-
-
-def _by_arrays(f: Any, tape: Tape, nodes: Nodes, x: Any, y: Any) -> Traced | None:
-    """Multiply arrays in place of what is constant and of pandas, if it holds numbers."""
-    given = [x, y]
-    for i, z in enumerate((x, y)):
-        if not is_of_pandas(type(z)):
-            continue
-        if nodes[i + 1] is not None:
-            return None
-        given[i] = np.asarray(z)
-        if given[i].dtype.kind not in "biufc":
-            return None
-    return tape.call(nodes, f, *given)
-
-
-handlers.desugared(np.dot, np.vdot, np.inner, np.ndarray.dot, of=is_of_pandas, given=True)(
-    _by_arrays
-)
-handlers.desugared(np.matmul, operator.matmul, of=_is_series, given=True)(_by_arrays)

@@ -20,7 +20,7 @@ from zygote_lite._activity.activity import is_text
 from zygote_lite._activity.classes import bind_method, member_of
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.saved import note_write, restore, write_again
-from zygote_lite._cotangents.kinds import owner_of
+from zygote_lite._cotangents.kinds import is_of_pandas, owner_of
 from zygote_lite._cotangents.registry import (
     Handlers,
     NodeId,
@@ -319,6 +319,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     elif at_size == len(xs) and "size" not in rest:
         rest, flags = {**rest, "size": target.shape}, (*flags, None)
     value, node = tape.call((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
+    if is_of_pandas(type(value)):
+        value, node = tape.call((None, node), np.asarray, value)
     return write_whole(tape, target, at, value, node, f)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from rulescore.faults import an
 from zygote_lite._cotangents.kinds import is_foreign, is_of_pandas
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import invoke
 from zygote_lite._ir.places import called_by_user, where
 from zygote_lite._tape.advice import call_by_user, hint_on_library
@@ -211,7 +212,7 @@ def computes_in_c(x: Any) -> bool:
 
     Data of pandas do, if they are not of integers, truth values and texts alone.
     """
-    if isinstance(x, _WITH_OWN_ARITHMETIC):
+    if isinstance(x, _WITH_OWN_ARITHMETIC) or id(x) in state.tables:
         return True
     if not is_of_pandas(type(x)):
         return False

@@ -59,6 +59,7 @@ class Run:
                 runs.count -= 1
             state.given = ()
             state.held.clear()
+            state.tables.clear()
             state.ended.clear()
             state.stepped.clear()
             state.last_writes.clear()

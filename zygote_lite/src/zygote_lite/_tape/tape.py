@@ -122,7 +122,8 @@ class Tape(Iteration):
             nodes = self.numbered(nodes, xs)
         if dict in map(type, xs) and any(map(is_fields_view, xs)):
             raise refused_fields("an object")
-        if hooks and xs and isinstance(xs[0], np.ndarray) and reaches_active_at_all(*hooks):
+        of_array = hooks and xs and isinstance(xs[0], np.ndarray)
+        if of_array and not any(id(x) in state.held for x in xs) and reaches_active_at_all(*hooks):
             raise hook_refusal(f, hooks)
         if f is operator.getitem and not kws and is_part(*xs):
             return self.read(nodes, *xs)
@@ -197,6 +198,11 @@ class Tape(Iteration):
         declared = DESUGARED.get(id(f))
         for body in () if declared is None else declared.bodies(xs, kws, before=2):
             done = body(self, nodes, *xs, **kws)
+            if done is not None:
+                return done
+        declared = DESUGARED.get(id(type(f))) if isinstance(f, np.ufunc) else None
+        for body in () if declared is None else declared.bodies(xs, kws, before=3):
+            done = body(self, nodes, f, *xs, **kws)
             if done is not None:
                 return done
         return None

@@ -86,7 +86,7 @@ def check_fit(
     else:
         return
     if not fits:
-        hint = hint_on_library([dy], None)
+        hint = hint_on_library([dy, y], None)
         is_zero = of == "argument" and isinstance(y, Number)  # in place of the argument's number
         shown = "a number" if is_zero else describe(y)
         raise (Fault.COTANGENT if what == "cotangent" else Fault.TANGENT)(

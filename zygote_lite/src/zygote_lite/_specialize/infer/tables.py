@@ -141,7 +141,7 @@ def _operand(builder: Builder, x: Value, by_key: bool = False) -> tuple[Any, str
         text = f"{kind}([{', '.join(text for _, text in parts)}])"
         return type(x.sample)(sample for sample, _ in parts), text
     if not x.is_constant or isinstance(x.sample, StandIn):
-        raise NotSupported.ITEM("it indexes a pandas object by something that is not a constant")
+        raise NotSupported.ITEM("it computes with a pandas object and what is not a constant")
     return x.sample, inputs.name_for(x.sample, "o")
 
 
