@@ -784,3 +784,48 @@ def test_an_item_of_a_tuple_is_not_assigned_though_it_is_there_already():
     for _ in range(3):
         with pytest.raises(TypeError, match="'tuple' object does not support item assignment"):
             jvp(f, (np.ones(2),), (np.ones(2),))
+
+
+def doubled_in_place(x):
+    x *= 2.0
+    return x
+
+
+def part_after_a_write(x):
+    x[0] = 2.0 * x[1]
+    return x[1:]
+
+
+def one_of_two_after_a_write(x):
+    x *= 2.0
+    return x if x[0] > 0 else -x
+
+
+def several_after_a_write(x):
+    x *= 2.0
+    return x.T, x + 1.0
+
+
+@pytest.mark.parametrize(
+    "f", [doubled_in_place, part_after_a_write, one_of_two_after_a_write, several_after_a_write]
+)
+def test_an_argument_that_is_written_and_returned_is_the_users(f):
+    for _ in range(4):
+        x = V.copy()
+        y, dy = jvp(f, (x,), (W,))
+        first, dfirst = (y[0], dy[0]) if type(y) is tuple else (y, dy)
+        assert np.shares_memory(first, x)
+        np.testing.assert_array_equal(dfirst, [2 * W, W[1:]][f is part_after_a_write])
+        first[0] = 7.0
+        assert 7.0 in x
+
+
+def test_a_new_array_beside_an_argument_that_is_written_is_transformed():
+    def tripled_after_a_write(x):
+        x *= 2.0
+        return x * 3.0, x.copy()
+
+    with testing.transformed_only():
+        y, dy = jvp(tripled_after_a_write, (V.copy(),), (W,))
+    np.testing.assert_allclose(y, (6 * V, 2 * V))
+    np.testing.assert_allclose(dy, (6 * W, 2 * W))

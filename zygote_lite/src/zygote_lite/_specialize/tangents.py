@@ -134,6 +134,8 @@ def _dual_code(
         raise NotSupported.FORWARD("it takes a nested gradient, and has side effects")
     if over and (builder.copies or inputs.changing or inputs.assigned):
         raise NotSupported.FORWARD("it changes an argument: change a copy")
+    if builder.copies and not all(builder.is_own(x) for x in leaves(result) if x.is_array):
+        raise Unsound.WRITES_TO_GIVEN("it may return an argument that it writes to: return a copy")
     refuse_other_values(value, as_pullback=True, as_complex=not over)
     if over and moves_complex(builder.out):
         raise NotSupported.FORWARD("it takes a nested gradient of complex numbers")
