@@ -202,3 +202,30 @@ def test_what_is_shared_with_others_is_counted_once():
     f = makes_counters()
     for count in range(1, 6):
         assert value_and_grad(f)(2.0) == (4.0 * count, 4.0 * count)
+
+
+def collected_by_a_lambda(x):
+    entries = lambda values: [v for v in values]
+    return np.sum(np.array(entries((x[0], x[1]))) ** 2)
+
+
+def mapped_to_lists(x):
+    rows = map(lambda row: np.array([v * v for v in row]), [(x[0], x[1]), (x[1], x[0])])
+    return sum([np.sum(row) for row in rows])
+
+
+def taken_by_a_lambda(x):
+    entries = (lambda values: [next(values) for _ in range(2)])(iter([x[0], x[1]]))
+    total = 0.0
+    for v in entries:
+        total = total + v * v
+    return total
+
+
+@pytest.mark.parametrize("f", [collected_by_a_lambda, mapped_to_lists, taken_by_a_lambda])
+def test_a_lambda_may_loop_over_what_it_is_given(f):
+    times = 2 if f is mapped_to_lists else 1
+    with testing.transformed_only():
+        y, d = value_and_grad(f)(V)
+    assert y == times * np.sum(V**2)
+    assert np.array_equal(d, times * 2 * V)

@@ -42,7 +42,8 @@ def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) ->
             around["__class__"] = around.pop(name)
     usual = dict(zip(_optional_parameters(s.definition.args), defaults, strict=True))
     local = constant(Local(code, frame.globals, around, usual))
-    around.setdefault(getattr(s.definition, "name", ""), local)
+    if isinstance(s.definition, ast.FunctionDef):
+        around.setdefault(s.definition.name, local)  # it may call itself
     return local
 
 
