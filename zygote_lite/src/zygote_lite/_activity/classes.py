@@ -51,21 +51,28 @@ def attribute_in_c(x: Any, name: str) -> Any:
     raise AssertionError(f"{type(x).__qualname__} is no object")
 
 
+def is_written_by_dataclasses(f: Any) -> bool:
+    """Return whether the module `dataclasses` has written a function, which has no source.
+
+    The file does not tell: at the prompt, and by `exec`, functions of the user have none either.
+    """
+    return isinstance(f, types.FunctionType) and f.__code__.co_qualname.startswith(_WRITTEN)
+
+
+_WRITTEN = "__create_fn__.<locals>."
+
+
 def is_method_of_dataclass(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
     """Return whether a function is a method that a dataclass was given, which has no source."""
-    if f.__code__.co_filename != "<string>" or f.__name__ not in _COMPARED or not xs:
+    if not is_written_by_dataclasses(f) or f.__name__ not in _COMPARED or not xs:
         return False
     return dataclasses.is_dataclass(type(xs[0]))
 
 
 def is_init_of_dataclass(f: Any, x: Any) -> bool:
     """Return whether a function is the `__init__` that a dataclass was given, without source."""
-    return (
-        isinstance(f, types.FunctionType)
-        and f.__code__.co_filename.startswith("<")
-        and f.__name__ == "__init__"
-        and dataclasses.is_dataclass(type(x))
-    )
+    written = is_written_by_dataclasses(f) and f.__name__ == "__init__"
+    return written and dataclasses.is_dataclass(type(x))
 
 
 @cached_by_class

@@ -257,10 +257,9 @@ def fill_dataclass(
             plain = cls.__dataclass_params__.frozen or not intercepts(made, name)
             write: Any = object.__setattr__ if plain else setattr
             tape.call((None, None, None, node), write, y, name, value)
-    after = member_of(type(y), "__post_init__") if hasattr(cls, "__post_init__") else None
-    if after is not None:
-        inner = (None, None, *(node for _, node in late))
-        tape.call(inner, after, y, *(value for value, _ in late))
+    if "__post_init__" in init.__code__.co_names:
+        after, at = tape.call((None, None, None), getattr, y, "__post_init__")
+        tape.call((at, *(node for _, node in late)), after, *(value for value, _ in late))
     return None, None
 
 

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.activity import holder_of
-from zygote_lite._activity.classes import attribute_in_c, bind_method, fields_of, hook_of, member_of
+from zygote_lite._activity.classes import (
+    attribute_in_c,
+    bind_method,
+    fields_of,
+    hook_of,
+    is_written_by_dataclasses,
+    member_of,
+)
 from zygote_lite._activity.deeds import may_write
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.reachability import referent
@@ -168,10 +175,7 @@ def _(f: Any, tape: Tape, nodes: Nodes, x: Any, name: str, *value: Any) -> Trace
         return tape.call(nodes, f, referent(x), name, *value)
     hook = hook_of(type(x), of_object.__name__)
     # that of a frozen dataclass has no source: it refuses some names, and hands others on
-    without_source = (
-        isinstance(hook, types.FunctionType) and hook.__code__.co_filename == "<string>"
-    )
-    frozen = without_source and dataclasses.is_dataclass(type(x))
+    frozen = is_written_by_dataclasses(hook) and dataclasses.is_dataclass(type(x))
     if frozen and (hook in vars(type(x)).values() or name in type(x).__dataclass_fields__):
         return None
     if hook is None or frozen:

@@ -15,6 +15,7 @@ import numpy as np
 
 from rulescore import find_rule
 from rulescore.faults import an
+from zygote_lite._activity.classes import is_written_by_dataclasses
 from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import demand_table, refuse_adopted
 from zygote_lite._specialize.infer.held.items import held_item, store_held
@@ -74,12 +75,7 @@ def _is_frozen_dataclass(base: type) -> bool:
     """Return whether a class is a dataclass whose attributes cannot be assigned."""
     parameters = vars(base).get("__dataclass_params__")
     setter = vars(base).get("__setattr__")
-    return parameters is not None and parameters.frozen and _is_generated(setter)
-
-
-def _is_generated(f: Any) -> bool:
-    """Return whether `dataclasses` has written a function."""
-    return isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"
+    return parameters is not None and parameters.frozen and is_written_by_dataclasses(setter)
 
 
 def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Value]) -> Value:
@@ -143,7 +139,7 @@ def initialized(
     """Return what an `__init__` returns, and set the attributes that it sets."""
     kind = type(x.sample)
     owner = next(base for base in kind.__mro__ if defined_in(base, "__init__") is init)
-    if "__dataclass_fields__" not in vars(owner) or not _is_generated(init):
+    if "__dataclass_fields__" not in vars(owner) or not is_written_by_dataclasses(init):
         return builder.apply(init, [x, *xs], kws)
     _fill(builder, x, owner, init, xs, kws)
     return constant(None)
@@ -194,8 +190,7 @@ def _fill(
             assign(builder, x, f.name, given[f.name])
         elif isinstance(of_class(type(x.sample), f.name), types.MemberDescriptorType):
             raise NotSupported.CONTAINER("a dataclass with slots has a field with `init=False`")
-    after = of_class(type(x.sample), "__post_init__")
-    if after is not ABSENT:
+    if "__post_init__" in init.__code__.co_names:  # a class that inherits may have one, too
         builder.call(attribute_made(builder, x, "__post_init__"), [], {})
 
 

@@ -4,10 +4,10 @@ import copy
 import dataclasses
 import functools
 import operator
-import types
 from typing import Any
 
 from rulescore.faults import an
+from zygote_lite._activity.classes import is_written_by_dataclasses
 from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
 from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.iteration.known import known_items
@@ -178,7 +178,7 @@ def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
         equal = _compared(builder, a, b, operator.eq)
         return builder.apply(operator.not_, [equal])
     own = _method(builder, a, plain)
-    if own is not None and _is_written_by_dataclass(own):
+    if own is not None and is_written_by_dataclasses(own):
         refuse_adopted(a, "compared")
         refuse_adopted(b, "compared")
         return compared_by_fields(builder, a, b, f)
@@ -208,7 +208,7 @@ def _compared_with_others(builder: Builder, a: Value, b: Value, f: Any) -> Value
     )  # NumPy's look at what the other operand is
     plainly = plainly and f is not operator.ne and not (is_named(a) or is_named(b))
     for method, operands in tries if plainly else ():
-        if method is not None and not _is_written_by_dataclass(method):
+        if method is not None and not is_written_by_dataclasses(method):
             found = _of_method(builder, method, operands)
             if found is not None:
                 return found
@@ -244,10 +244,6 @@ def _best(xs: tuple[Any, ...], compare: Any) -> Any:
         if compare(x, best):
             best = x
     return best
-
-
-def _is_written_by_dataclass(f: Any) -> bool:
-    return isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"
 
 
 def truth_of(builder: Builder, x: Value) -> Value:
