@@ -56,7 +56,7 @@ class Last(Between):
 PROGRAMS = {
     "own __init__": "return Squared(x).a",
     "own __init__ of a class below": "y = Both(x)\n    return y.a * y.b",
-    "own __setattr__": "y = Doubled(x)\n    y.a = y.a * x\n    setattr(y, 'a', y.a)\n    return y.a",
+    "own __setattr__": "y = Doubled(x)\n    setattr(y, 'a', y.a * x)\n    return y.a",
     "own __eq__": "y = Compared(x)\n    return y.a if y == y and x < 0 else y.a",
     "no __post_init__ where it was declared": "return After(x).a",
     "__post_init__ of a class below": "y = Last(x)\n    return y.a * y.b",

@@ -218,3 +218,53 @@ def test_a_rule_for_functions_answers_for_functions_defined_inside(rules):
     for model in (lambda c: at_two(lambda x: c * x), named):
         for _ in range(4):  # on the tape, then by transformed code, if it made any
             assert gradient(model, 3.0) == (20.0,)
+
+
+called = []
+
+
+@functools.wraps(np.multiply)
+def cubed(x, y, out=None):
+    if out is not None:
+        out[0] = 5.0 * x[0]
+    return x * y * y
+
+
+@functools.wraps(np.sum)
+def counted(n):
+    called.append(n)
+    return float(len(called))
+
+
+def with_an_out_of_its_own(x):
+    out = np.zeros(2)
+    return np.sum(cubed(x, x, out=out)) + out[0] + np.sum(cubed(x, x, out)) + out[0]
+
+
+def counted_twice(x):
+    counted(0)
+    return np.sum(x * x) * (counted(1) + counted(2))
+
+
+class Named:
+    def __class_getitem__(cls, name):
+        called.append(name)
+        return float(len(called))
+
+
+def item_of_a_class(x):
+    return np.sum(x * x) * (Named["a"] + Named["b"])
+
+
+@pytest.mark.parametrize("f", [with_an_out_of_its_own, counted_twice, item_of_a_class])
+def test_what_a_function_does_is_told_by_its_code(f):
+    x = np.array([1.5, 2.0])
+    called.clear()
+    y, calls = f(x), [*called]
+    slope = 6 * x**2 + [10.0, 0.0] if f is with_an_out_of_its_own else 2 * x * (y / np.sum(x * x))
+    for _ in range(5):
+        called.clear()
+        got, d = value_and_grad(f)(x)
+        assert got == y
+        assert d == pytest.approx(slope)
+        assert called == calls

@@ -56,10 +56,10 @@ def is_written_by_dataclasses(f: Any) -> bool:
 
     The file does not tell: at the prompt, and by `exec`, functions of the user have none either.
     """
-    return isinstance(f, types.FunctionType) and f.__code__.co_qualname.startswith(_WRITTEN)
+    return isinstance(f, types.FunctionType) and f.__code__.co_qualname.startswith(_PREFIX)
 
 
-_WRITTEN = "__create_fn__.<locals>."
+_PREFIX = "__create_fn__.<locals>."
 
 
 def is_method_of_dataclass(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:

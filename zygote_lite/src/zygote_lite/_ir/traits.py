@@ -10,6 +10,7 @@ import heapq
 import math
 import operator
 import sys
+import types
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
@@ -151,6 +152,21 @@ def changes_nothing(f: Any) -> bool:
     return known.pure or known.harmless
 
 
+def module_of(f: Any) -> str:
+    """Return the name of the module that a callable is written in.
+
+    By `functools.wraps`, a function or an object of the user has the `__module__` of NumPy.
+    """
+    f = f.__func__ if isinstance(f, types.MethodType) else f
+    if isinstance(f, types.FunctionType):
+        return str(f.__globals__.get("__name__"))
+    by_class = type(f).__flags__ & _CLASS_MADE and not isinstance(f, type)
+    return str(getattr(type(f) if by_class else f, "__module__", None))
+
+
+_CLASS_MADE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
 def is_pure(f: Any) -> bool:
     """Return whether a call changes nothing, and gives the same result for the same arguments."""
     name = getattr(f, "__name__", "")
@@ -170,8 +186,8 @@ def is_pure(f: Any) -> bool:
     owner = getattr(f, "__objclass__", None)
     if owner in (np.ndarray, np.generic) or issubclass(owner or int, np.generic):
         return name not in _EFFECTS and not name.startswith(_CHANGING)
-    module = getattr(f, "__module__", None)
-    if isinstance(module, str) and module.split(".")[0] == "numpy" and callable(f):
+    module = module_of(f)
+    if module.split(".")[0] == "numpy" and callable(f):
         return bool(name) and not module.startswith("numpy.random") and name not in _EFFECTS
     return False
 

@@ -10,6 +10,7 @@ import numpy as np
 from rulescore.faults import an
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
+from zygote_lite._ir.places import is_library
 from zygote_lite._specialize.infer.cells import contents, is_cell
 from zygote_lite._specialize.infer.effects.draws import is_generator
 from zygote_lite._specialize.infer.held import calls as _held_calls
@@ -199,6 +200,8 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     if isinstance(x.sample, JOINING):
         return joined_by_index(builder, x, index)
     if x.is_constant and index.is_constant and not x.is_array:
+        if isinstance(x.sample, type):
+            _refuse_own_getitem(x.sample)
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
     if is_of_numpy(x):
         return builder.apply(operator.getitem, [x, index], {}, stem)
@@ -207,6 +210,15 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     if not x.is_array and type(x.sample) is not tuple:
         raise NotSupported.ITEM(f"it takes an item of {an(type(x.sample).__name__)}")
     return builder.apply(operator.getitem, [x, index], {}, stem)
+
+
+def _refuse_own_getitem(kind: type) -> None:
+    """Refuse an item of a class, such as `list[int]`, that a function of the user gives."""
+    hook = getattr(kind, "__class_getitem__", None)
+    for f in (getattr(hook, "__func__", None), getattr(type(kind), "__getitem__", None)):
+        if not isinstance(f, types.FunctionType) or is_library(f.__code__.co_filename):
+            continue
+        raise NotSupported.METHOD(f"it calls the `__class_getitem__` of {kind.__name__}")
 
 
 def array_attribute(builder: Builder, x: Value, name: str) -> Value:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.intrinsics import join_arguments, unpack
+from zygote_lite._ir.traits import module_of
 from zygote_lite._python.library.heapq import in_python
 from zygote_lite._specialize.infer.held import dicts as _dicts
 from zygote_lite._specialize.infer.held import lists as _lists
@@ -135,7 +136,7 @@ def of_held(
             return found
     if not any(is_held(x) or isinstance(x.sample, Several) for x in xs):
         return None
-    if isinstance(f, np.ufunc) or getattr(f, "__module__", "").partition(".")[0] == "numpy":
+    if isinstance(f, np.ufunc) or module_of(f).partition(".")[0] == "numpy":
         if any(isinstance(x.sample, Several) for x in xs):
             raise Unsound.ITERATOR("it passes an iterator to NumPy: pass a list")
         given = [array_of_held(builder, x) if touches(x) else x for x in xs]

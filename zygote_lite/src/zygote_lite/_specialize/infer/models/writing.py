@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.operators import IN_PLACE
-from zygote_lite._ir.traits import traits_of
+from zygote_lite._ir.traits import module_of, traits_of
 from zygote_lite._specialize.infer.iteration.known import as_they_are_now
 from zygote_lite._specialize.rules.contributions import Contribution, projected
 from zygote_lite._specialize.rules.inlined import be_active, snapshot
@@ -118,7 +118,7 @@ def _with_out(
     f: Any, xs: list[Value], kws: dict[str, Value]
 ) -> tuple[Value | None, list[Value], dict[str, Value]]:
     """Return the array that a call writes its result into, and the call without it."""
-    if isinstance(f, types.FunctionType) and not str(f.__module__).startswith("numpy"):
+    if isinstance(f, types.FunctionType) and module_of(f).partition(".")[0] != "numpy":
         return None, xs, kws  # what its own `out` stands for, its rule says
     out = kws.get("out")
     if out is not None and out.items is not None and len(out.items) == 1:
@@ -140,7 +140,7 @@ def _place_of_out(f: Any) -> int | None:
         return f.nin if f.nout == 1 else None
     if isinstance(getattr(f, "__self__", None), np.ufunc):
         return {"reduce": 3, "accumulate": 3, "reduceat": 4}.get(f.__name__)
-    if not str(getattr(f, "__module__", "")).startswith("numpy"):
+    if module_of(f).partition(".")[0] != "numpy":
         return None
     try:
         parameters = inspect.signature(f).parameters.values()
