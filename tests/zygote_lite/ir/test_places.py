@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 
 NAMES = {
     "len": len,

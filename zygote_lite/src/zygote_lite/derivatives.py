@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from rulescore.faults import counted
 from zygote_lite._ir.frames import keep_users_frames
-from zygote_lite._ir.places import NOT_BY_NAME, name_of, shown_name
+from zygote_lite._ir.names import NOT_BY_NAME, name_of, shown_name
 from zygote_lite._tape.notebook import html_of_name
 from zygote_lite._tape.validate import names_taken_by, refuse_more, refuse_no_function
 from zygote_lite.errors import Fault

@@ -32,7 +32,8 @@ from zygote_lite._interface.clusters import (
 )
 from zygote_lite._interface.trees import TreeWalk
 from zygote_lite._ir.frames import entry
-from zygote_lite._ir.places import is_installed, shown_name
+from zygote_lite._ir.names import shown_name
+from zygote_lite._ir.places import is_installed
 from zygote_lite._tape.validate import refuse_no_function
 from zygote_lite.errors import Fault
 

@@ -14,7 +14,7 @@ from rulescore.interop import Differentiator
 from rulescore.interop._differentiator import Watch, effectful
 from zygote_lite._interface.tangents import jvp
 from zygote_lite._interface.vjp import vjp, vjp_by
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._tape.repeats import repeatable, stamp_around, writes_around
 
 __all__ = ["to_torch", "to_jax", "to_autograd"]

@@ -18,7 +18,8 @@ from rulescore.faults import an
 from zygote_lite._batch.run import INSIDE, BatchRun
 from zygote_lite._batch.tracers import NotBatched, Tracer
 from zygote_lite._cotangents.kinds import tuple_like
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import box
 from zygote_lite._nested.gradients import inside, inside_gradient, inside_jacobian
 from zygote_lite._nested.run import NestedRun

@@ -12,7 +12,7 @@ from zygote_lite._batch.run import INSIDE, BatchRun
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, tracers_in
 from zygote_lite._cotangents.kinds import tuple_like, within
 from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._nested.gradients import simply_run
 from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.outermost import deeper_recursion

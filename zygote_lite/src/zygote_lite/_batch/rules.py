@@ -11,8 +11,9 @@ from rulescore.faults import an
 from zygote_lite._activity.deeds import may_write
 from zygote_lite._activity.effects import effect_of
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, is_number, shown
+from zygote_lite._ir.names import name_of
 from zygote_lite._ir.operators import BINARY, COMPARISONS, IN_PLACE
-from zygote_lite._ir.places import are_ours, is_installed, is_library, name_of, where
+from zygote_lite._ir.places import are_ours, is_installed, is_library, where
 from zygote_lite._ir.traits import is_elementwise, is_pure
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite.errors import Fault

@@ -32,7 +32,8 @@ from zygote_lite._batch.tracers import (
 )
 from zygote_lite._cotangents.kinds import is_known_by_rule, own_derivative
 from zygote_lite._ir.compile import recording_of
-from zygote_lite._ir.places import is_installed, is_library, name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import is_installed, is_library, where
 from zygote_lite._ir.traits import changes_nothing, is_pure
 from zygote_lite._nested.cotangents import pair
 from zygote_lite._tape.arguments import place_arguments

@@ -13,7 +13,8 @@ from zygote_lite._activity.classes import member_of
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, tracers_in
 from zygote_lite._cotangents.kinds import dict_of, is_written_in_python
 from zygote_lite._ir import intrinsics
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import where
 
 STRUCTURE: dict[int, Callable[..., Any]] = {}
 CONTAINERS = (list, tuple, dict)

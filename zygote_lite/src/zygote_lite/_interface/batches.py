@@ -22,7 +22,7 @@ from zygote_lite._batch.mapped import (
     refuse_no_place,
 )
 from zygote_lite._ir.frames import entry
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._tape.validate import describe
 from zygote_lite.derivatives import by_name

@@ -32,7 +32,7 @@ from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.differences import derivative, quietly
 from zygote_lite._interface.gradients import pullback, raw_value_and_gradient
 from zygote_lite._ir.frames import keep_users_frames
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original

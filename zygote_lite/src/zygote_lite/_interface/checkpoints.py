@@ -11,7 +11,8 @@ from rulescore import RuleSet, Tangent
 from zygote_lite._activity.saved import saving_nothing
 from zygote_lite._activity.walk import reaches_active_by_name
 from zygote_lite._ir.frames import entry
-from zygote_lite._ir.places import name_of, shown_name, where
+from zygote_lite._ir.names import name_of, shown_name
+from zygote_lite._ir.places import where
 from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._specialize.compare import difference
 from zygote_lite._tape.notebook import html_of_name

@@ -15,7 +15,8 @@ import numpy as np
 from rulescore import Array, project
 from rulescore.faults import an
 from zygote_lite._ir.frames import entry
-from zygote_lite._ir.places import name_of, place_of
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import place_of
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.assemble import Specialized

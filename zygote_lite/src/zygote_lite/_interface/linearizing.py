@@ -12,7 +12,7 @@ from zygote_lite._cotangents.kinds import owner_of, within
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.tangents import by_dual_code
 from zygote_lite._ir.frames import entry, keep_users_frames
-from zygote_lite._ir.places import name_of, shown_name
+from zygote_lite._ir.names import name_of, shown_name
 from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._nested.tangents import Pushforward, pushed_forward
 from zygote_lite._specialize.cache import specializations_of

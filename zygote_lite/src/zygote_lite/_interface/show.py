@@ -19,7 +19,8 @@ from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.lower.function import lower
-from zygote_lite._ir.places import ENGINE, name_of
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import ENGINE
 from zygote_lite._nested.gradients import refused_inside
 from zygote_lite._specialize.cache import NO_FUNCTION
 from zygote_lite._specialize.driver import specialize

@@ -10,7 +10,7 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.lower.function import lower
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.entry import entered
 from zygote_lite._specialize.normalize.class_bodies import Begin, Define

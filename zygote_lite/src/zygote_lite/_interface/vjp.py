@@ -13,7 +13,7 @@ from typing import Any, Literal, overload
 from zygote_lite._cotangents.zeros import filled, forms_of
 from zygote_lite._interface.calls import PlainCalls, record_and_note, transformed_first
 from zygote_lite._ir.frames import keep_users_frames
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._nested.gradients import inside, inside_auxiliary
 from zygote_lite._nested.rules import vjp_inside
 from zygote_lite._specialize.cache import Specializations, specializations_of

@@ -5,5 +5,5 @@ what runs), `nodes` (the IR), `lower` (from the syntax tree to the IR), `record`
 gets a companion, the number of its value on the tape), `emit` (from the IR to a syntax tree),
 `compile` (under the user's names). `intrinsics` are the functions that lowered code calls for what
 has no name in Python. `operators` and `traits` are tables for all layers: Python's operators, and
-what functions in C write and call.
+what functions in C write and call; `names` and `places` tell users what is meant, and where.
 """

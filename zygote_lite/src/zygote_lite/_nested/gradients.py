@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from zygote_lite._cotangents.zeros import forms_of
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.run import NestedRun
 from zygote_lite._tape.jacobians import jacobian_by

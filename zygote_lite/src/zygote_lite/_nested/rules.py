@@ -7,7 +7,8 @@ from zygote_lite._activity.marks import mark_new
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import build_tuple
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import scaled
 from zygote_lite._nested.gradients import inside
 from zygote_lite._nested.run import NestedProduct, NestedPullback, NestedRun

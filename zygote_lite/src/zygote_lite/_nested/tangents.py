@@ -38,7 +38,7 @@ from zygote_lite._cotangents.store import Store
 from zygote_lite._cotangents.zeros import zeros_to_read
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.intrinsics import build_tuple
-from zygote_lite._ir.places import name_of, shown_name
+from zygote_lite._ir.names import name_of, shown_name
 from zygote_lite._nested.cotangents import Box, box, inner_of, outer_of, pair, unbox
 from zygote_lite._nested.run import NestedRun
 from zygote_lite._nested.tape import NestedStore, NestedTape

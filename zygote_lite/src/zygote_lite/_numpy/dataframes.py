@@ -20,8 +20,9 @@ from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import dict_of, is_of_pandas
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import state
+from zygote_lite._ir.names import name_of
 from zygote_lite._ir.operators import IN_PLACE, OF_FUNCTION
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.places import where
 from zygote_lite._tape.arguments import OPERATORS
 from zygote_lite._tape.holders import computes_in_c, refused_holder
 from zygote_lite._tape.tape import Tape

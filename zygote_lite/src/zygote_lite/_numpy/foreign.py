@@ -13,7 +13,8 @@ from rulescore import find_rule
 from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.kinds import has_rows, is_foreign
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import where
 from zygote_lite._python.objects.attributes import attribute_by_rule
 from zygote_lite._tape.advice import GivenCall, declaring
 from zygote_lite._tape.arguments import OPERATORS

@@ -31,8 +31,9 @@ from zygote_lite._cotangents.registry import (
 )
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import overlaps_itself
+from zygote_lite._ir.names import name_of
 from zygote_lite._ir.operators import IN_PLACE
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.places import where
 from zygote_lite._ir.traits import traits_of
 from zygote_lite._numpy.conversions import as_array, is_read_as_array
 from zygote_lite._tape.refusal import text_refusal

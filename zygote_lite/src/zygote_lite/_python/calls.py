@@ -35,7 +35,8 @@ from zygote_lite._ir.intrinsics import (
     note_annotations,
     set_defaults,
 )
-from zygote_lite._ir.places import is_library, name_of
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import is_library
 from zygote_lite._python.objects.attributes import refuse_numbers_in_annotations
 from zygote_lite._python.objects.construct import initialize
 from zygote_lite._tape.arguments import OPERATORS, is_of_numbers

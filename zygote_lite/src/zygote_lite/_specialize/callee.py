@@ -21,7 +21,8 @@ from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._cotangents.registry import BY_CODE, Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._cotangents.zeros import filled
-from zygote_lite._ir.places import name_of, place_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import place_of, where
 from zygote_lite._nested.gradients import inside_run
 from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.compare import is_finite_answer

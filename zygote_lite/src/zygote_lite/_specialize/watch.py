@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._nested.gradients import inside, inside_gradient, inside_jacobian, inside_run
 from zygote_lite._nested.tangents import pushed_forward
 from zygote_lite._specialize.compare import difference, is_finite_answer

@@ -11,7 +11,8 @@ from zygote_lite._activity.watching import unwatched
 from zygote_lite._cotangents.registry import NodeId, Traced, TupleNode, UndoOnly
 from zygote_lite._cotangents.run import slots_of, state
 from zygote_lite._ir.compile import recording_of, run_as_called
-from zygote_lite._ir.places import name_of, place_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import place_of, where
 from zygote_lite._tape.arguments import place_arguments
 from zygote_lite._tape.entries import Entries
 from zygote_lite._tape.generators import Generated, only_the_engine_holds

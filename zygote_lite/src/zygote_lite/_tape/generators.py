@@ -14,7 +14,8 @@ import numpy as np
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.registry import Traced
-from zygote_lite._ir.places import is_library, name_of, place_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import is_library, place_of, where
 from zygote_lite.caches import cached
 from zygote_lite.errors import Fault
 

@@ -9,7 +9,8 @@ from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._cotangents.registry import ValueAndPullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import where
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import via_tape
 from zygote_lite._tape.validate import contents_of, hold_the_same

@@ -26,7 +26,7 @@ from zygote_lite._cotangents.kinds import (
     within,
 )
 from zygote_lite._cotangents.zeros import filled
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.seeds import ActiveArguments, seed
 from zygote_lite._tape.validate import describe, is_real_array

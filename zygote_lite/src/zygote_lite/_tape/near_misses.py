@@ -12,7 +12,8 @@ import numpy as np
 from rulescore import find_rule, home_of, why
 from rulescore.faults import an
 from zygote_lite._ir.compile import run_as_called
-from zygote_lite._ir.places import is_installed, is_library, name_of, place_in
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import is_installed, is_library, place_in
 from zygote_lite._tape.generators import Generated
 from zygote_lite.errors import Fault
 

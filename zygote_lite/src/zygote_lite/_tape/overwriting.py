@@ -14,7 +14,8 @@ from zygote_lite._activity.saved import note_write
 from zygote_lite._cotangents.kinds import owner_of
 from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store
-from zygote_lite._ir.places import name_of, noted_place, told_place
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import noted_place, told_place
 from zygote_lite._tape.arguments import parameter_names
 from zygote_lite._tape.entries import Entries
 from zygote_lite.errors import Fault

@@ -12,7 +12,8 @@ import numpy as np
 
 from rulescore import home_of
 from zygote_lite._cotangents.kinds import carries_nothing
-from zygote_lite._ir.places import modules_above, users_globals, users_locals
+from zygote_lite._ir.names import modules_above
+from zygote_lite._ir.places import users_globals, users_locals
 from zygote_lite._tape.near_misses import PARAMETERS, unbound, with_options_by_position
 
 

@@ -31,6 +31,7 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.registry import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import frame_refusal
+from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import (
     ENGINE,
     call_as_written,
@@ -38,7 +39,6 @@ from zygote_lite._ir.places import (
     is_installed,
     is_library,
     library_entered,
-    name_of,
     place_of,
     where,
 )

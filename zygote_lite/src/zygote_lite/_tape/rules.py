@@ -20,7 +20,8 @@ from zygote_lite._activity.walk import surely_reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, is_foreign, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import current_store, state, take
-from zygote_lite._ir.places import name_of, noted_place, told_place, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import noted_place, told_place, where
 from zygote_lite._tape.advice import has_remedy
 from zygote_lite._tape.arguments import (
     is_of_f2py,

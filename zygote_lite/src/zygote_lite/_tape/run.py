@@ -9,7 +9,7 @@ from zygote_lite._cotangents.kinds import is_known_by_rule
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.frames import entry, keep_users_frames
-from zygote_lite._ir.places import name_of, shown_name
+from zygote_lite._ir.names import name_of, shown_name
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.outermost import Run, deeper_recursion

@@ -39,7 +39,7 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
-from zygote_lite._ir.places import shown_name
+from zygote_lite._ir.names import shown_name
 from zygote_lite._tape.advice import hint_on_library
 from zygote_lite.errors import Fault
 

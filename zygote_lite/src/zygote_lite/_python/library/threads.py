@@ -20,7 +20,8 @@ from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.kinds import INERT, LIST, kind_of, owner_of, within
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import where
 from zygote_lite._python.library.streams import is_written_in_c
 from zygote_lite._tape.entries import Entries
 from zygote_lite._tape.tape import Tape

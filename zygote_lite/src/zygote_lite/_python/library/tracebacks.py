@@ -17,7 +17,8 @@ from zygote_lite._activity.activity import text_pullback
 from zygote_lite._activity.outputs import note_output
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
-from zygote_lite._ir.places import ENGINE, is_library, name_of, where
+from zygote_lite._ir.names import name_of
+from zygote_lite._ir.places import ENGINE, is_library, where
 from zygote_lite._python.library.callbacks import refuse_callbacks, writing_method
 from zygote_lite._python.library.streams import is_written_in_c
 from zygote_lite._tape.tape import Tape

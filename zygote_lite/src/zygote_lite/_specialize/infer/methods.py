@@ -7,7 +7,7 @@ import numpy as np
 
 from rulescore import rules_of
 from rulescore.faults import an
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.infer.builds import CHANGING, change_items
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.held import containers as _held

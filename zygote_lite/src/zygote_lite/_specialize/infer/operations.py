@@ -9,7 +9,7 @@ import numpy as np
 
 from rulescore import accumulate, find_rule, rrule, rules_of, stop_gradient
 from rulescore.faults import an
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.islands import inlined_or_island

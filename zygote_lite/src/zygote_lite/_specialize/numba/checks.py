@@ -11,7 +11,7 @@ import operator
 import numpy as np
 
 from rulescore.faults import an
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.numba import arithmetic as _machine
 from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
 from zygote_lite._specialize.typed.facts import ArrayOf, Scalar

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.numba import arithmetic as _machine
 from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
-from zygote_lite._ir.places import name_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.derivatives import (
