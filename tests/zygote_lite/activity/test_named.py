@@ -1,6 +1,7 @@
 """What functions that are given nothing active may read of their callers, two calls away."""
 
 import sys
+import types
 
 import pytest
 
@@ -94,3 +95,50 @@ def test_functions_that_many_name_are_looked_at_once():
         text += f"def h{i}(): return g{i - 1}() - h{i - 1}()\n"
     exec(text, names)
     assert len(list(reached_by_name(names["g59"]))) == 119
+
+
+HELPED = compile("def named(): return helper()", "<helper>", "exec")
+
+
+def named_with(helper):
+    """Return a function of one code by the name of a helper, whose variables are its own."""
+    space = {"helper": helper}
+    exec(HELPED, space)
+    return space["named"]
+
+
+def rebound():
+    f = named_with(plain)
+    assert not may_look_at_frames(f)
+    f.__globals__["helper"] = above
+    return f
+
+
+def of_other_variables():
+    f = named_with(plain)
+    assert not may_look_at_frames(f)
+    return types.FunctionType(f.__code__, {"helper": above})
+
+
+def of_a_cell():
+    helper = plain
+
+    def f():
+        return helper()
+
+    assert not may_look_at_frames(f)
+    f.__closure__[0].cell_contents = above
+    return f
+
+
+@pytest.mark.parametrize("change", [rebound, of_other_variables, of_a_cell])
+def test_a_helper_that_is_another_by_now_is_looked_at_again(change):
+    f = change()
+    assert may_look_at_frames(f)
+
+    def reads(number):
+        return number * 3.0 + f()
+
+    for number in (1.0, 2.0, 3.0):
+        with pytest.raises(DifferentiationError):
+            gradient(reads, number)

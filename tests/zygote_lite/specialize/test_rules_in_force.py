@@ -3,10 +3,15 @@
 The rules are those of the program: they say other than the source, so that it shows which counts.
 """
 
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from rulescore import RuleSet
 from zygote_lite import testing, value_and_grad
+from zygote_lite._specialize.entry import rules_of_generation
 
 rule = RuleSet("tests.in_force")
 
@@ -158,3 +163,23 @@ rule.constant(called_with)
 def test_no_gradient_passes_by_what_a_function_captures_through_a_constant():
     for _ in range(3):
         assert value_and_grad(lambda x: called_with(lambda y: y * x, x) * x)(3.0) == (27.0, 9.0)
+
+
+def test_threads_share_the_rules_of_a_generation():
+    """One that is not shared is never told that the rules have changed."""
+    many = 4
+    together = threading.Barrier(many)
+
+    def asked(since):
+        together.wait()
+        return rules_of_generation(since)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(many) as pool:
+            for since in range(-1, -601, -1):
+                found = [*pool.map(asked, [since] * many)]
+                assert all(x is found[0] for x in found)
+    finally:
+        sys.setswitchinterval(interval)

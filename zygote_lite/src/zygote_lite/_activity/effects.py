@@ -159,12 +159,13 @@ class _EffectSearch:
     def look_at_function(self, f: types.FunctionType, is_certain: bool) -> None:
         """Look at a function, at what it holds, and if it is the user's at what its code names."""
         path = f.__code__.co_filename
-        is_of_library = is_installed(path) or are_ours(path, f.__module__)
-        if is_library(path) or is_of_library:
-            if are_ours(path, f.__module__) or rules_of(f):
+        if are_ours(path, f.__module__):
+            return
+        if is_outside(path, f.__module__):
+            if rules_of(f):
                 return
             self.is_open = True
-            if is_of_library:  # it may wrap one of the user's
+            if is_installed(path):  # it may wrap one of the user's
                 self.stack += [(x, False) for x in f.__closure__ or ()]
             return
         deed, names = _deeds_of(f.__code__)

@@ -14,14 +14,18 @@ from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.places import is_library
 from zygote_lite.caches import Cache
 
-_READING_FRAMES = {"f_locals", "getargvalues", "settrace", "setprofile"}
-_looking: Cache[bool] = Cache(4096)
+Marked = tuple[Any, str, Any]
+"""A variable (a dict or a cell, and the name there), and what marks where it leads."""
 
 
-def reached_by_name(f: Any) -> Iterator[Any]:
+def reached_by_name(f: Any, read: list[Marked] | None = None) -> Iterator[Any]:
     """Yield a function and all that it may call by name, each once; libraries are not looked into.
 
     What a variable holds that code in C or an argument brings is not found.
+
+    Arguments:
+        f: the function.
+        read: a list that is given the variables that were read on the way.
     """
     waiting, seen = [f], {id(f)}
     while waiting:
@@ -34,6 +38,11 @@ def reached_by_name(f: Any) -> Iterator[Any]:
         names = names_from_outside(x.__code__)
         held = [part for cell in x.__closure__ or () for _, part in entries_of(cell)]
         found = [*held, *(x.__globals__[name] for name in names if name in x.__globals__)]
+        if read is not None:
+            cells = [(cell, "cell_contents") for cell in x.__closure__ or ()]
+            modules = [vars(m) for m in found if type(m) is types.ModuleType]
+            spaces = [(space, name) for space in (x.__globals__, *modules) for name in names]
+            read += [(space, name, _mark_of(space, name)) for space, name in (*cells, *spaces)]
         for part in (*found, *_members_named(found, names)):
             if id(part) not in seen:
                 seen.add(id(part))
@@ -60,43 +69,65 @@ def _members_named(found: list[Any], names: set[str]) -> Iterator[Any]:
 _MADE_BY_CLASS = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
+class _Naming:
+    """Whether functions, or those of the user's that they may call, have one of some names.
+
+    What is known of one is asked again where a variable on the way leads elsewhere by now.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self.names = {*names}
+        self.known: Cache[list[tuple[bool, list[Marked]]]] = Cache(4096)
+
+    def has_any(self, f: types.FunctionType) -> bool:
+        """Return whether a function, or one that it may call, has one of the names."""
+        key = (f if f.__closure__ else f.__code__, id(f.__globals__))
+        found: Any = self.known.find(key, None)
+        kept: list[tuple[bool, list[Marked]]] = self.known.keep(key, []) if found is None else found
+        if kept:
+            answer, read = kept[0]
+            if all(_mark_of(space, name) is mark for space, name, mark in read):
+                return answer
+        read = []
+        answer = any(
+            not is_library(x.__code__.co_filename)
+            and not self.names.isdisjoint(names_from_outside(x.__code__))
+            for x in reached_by_name(f, read)
+            if type(x) is types.FunctionType
+        )
+        kept[:] = [(answer, read)]
+        return answer
+
+
+def _mark_of(space: Any, name: str) -> Any:
+    """Return what tells whether a variable leads elsewhere by now: code, or else only a class."""
+    if type(space) is dict:
+        x = space.get(name)
+    else:
+        x = getattr(space, name, None)  # of a cell
+    return x if isinstance(x, _LEADING_ON) else type(x)
+
+
+_LEADING_ON = types.FunctionType | types.MethodType | types.ModuleType | type
+_looking = _Naming("f_locals", "getargvalues", "settrace", "setprofile")
+
+
 def may_look_at_frames(f: types.FunctionType) -> bool:
     """Return whether a function, or one that it names, may read variables of its callers."""
-    key = (f if f.__closure__ else f.__code__,)
-    found: Any = _looking.find(key, None)
-    return _looking.keep(key, _looks_at_frames(f)) if found is None else found
+    return _looking.has_any(f)
 
 
-def _looks_at_frames(f: Any) -> bool:
-    return _names_any(f, _READING_FRAMES)
-
-
-def _names_any(f: Any, names: set[str]) -> bool:
-    """Return whether a function, or one of the user's that it may call, has one of some names."""
-    return any(
-        not is_library(x.__code__.co_filename)
-        and not names.isdisjoint(names_from_outside(x.__code__))
-        for x in reached_by_name(f)
-        if type(x) is types.FunctionType
-    )
-
-
-_HANDING_OVER = {"start", "submit", "map", "put", "put_nowait", "set_result"}
+_handing_over = _Naming("start", "submit", "map", "put", "put_nowait", "set_result")
 _READ_BY_THREADS = (
     threading.Thread, concurrent.futures.Executor, concurrent.futures.Future, queue.Queue,
     queue.SimpleQueue,
 )  # fmt: skip
 _MOST_HELD = 1000
-_handing_over: Cache[bool] = Cache(4096)
 
 
 def may_give_to_threads(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
     """Return whether a function, or one that it names, may give something to another thread."""
-    key = (f if f.__closure__ else f.__code__,)
-    found: Any = _handing_over.find(key, None)
-    if not (_handing_over.keep(key, _names_any(f, _HANDING_OVER)) if found is None else found):
-        return False
-    return any(
+    return _handing_over.has_any(f) and any(
         issubclass(x if isinstance(x, type) else type(x), _READ_BY_THREADS)
         for x in (*reached_by_name(f), *islice(within(*xs), _MOST_HELD))
     )

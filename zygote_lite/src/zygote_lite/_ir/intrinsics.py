@@ -346,12 +346,19 @@ def run_text(
         is_around: whether its own are those of the function that calls.
         flags: of the compiler, which the text inherits.
     """
-    code = source
-    if isinstance(source, str | bytes):
-        text = source.lstrip(" \t" if isinstance(source, str) else b" \t")  # type: ignore[arg-type]
-        text = text if kind == "eval" else source
-        code = compile(text, "<string>", kind, flags, dont_inherit=True)
-    return getattr(builtins, kind)(code, module, variables)
+    return getattr(builtins, kind)(code_of_text(source, kind, flags), module, variables)
+
+
+def code_of_text(source: Any, kind: str, flags: int) -> Any:
+    """Return the code of a text that `eval` or `exec` is given; what is no text as it is."""
+    if not isinstance(source, str | bytes):
+        return source
+    return compile(text_as_read(source, kind), "<string>", kind, flags, dont_inherit=True)
+
+
+def text_as_read(source: Any, kind: str) -> Any:
+    """Return a text as `eval` reads it, which takes spaces before it away; `exec` takes none."""
+    return source.lstrip(" \t" if isinstance(source, str) else b" \t") if kind == "eval" else source
 
 
 _FUNCTIONS = (

@@ -84,6 +84,13 @@ class RulesInForce:
 
 
 _in_force: weakref.WeakValueDictionary[int, RulesInForce] = weakref.WeakValueDictionary()
+_naming = threading.Lock()
+
+
+def rules_of_generation(since: int) -> RulesInForce:
+    """Return the rules of a generation: one object, which all entries of that generation share."""
+    with _naming:  # `setdefault` of weak values lets two threads make two
+        return _in_force.setdefault(since, RulesInForce(since))
 
 
 def _ask_again() -> None:
@@ -138,7 +145,7 @@ def entered(
     space = {
         "again": again, "code": f.__code__, "state": state, "fast": fast,
         "runs": runs, "modules": sys.modules,
-        "rules": _in_force.setdefault(since, RulesInForce(since)),
+        "rules": rules_of_generation(since),
         "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "cmath": cmath,
         "is_finite": is_finite, "are_finite": are_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,

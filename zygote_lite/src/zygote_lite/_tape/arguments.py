@@ -1,4 +1,4 @@
-"""Arguments: which parameter of a function each operand of a call is for."""
+"""Arguments: which parameter of a function each operand of a call is for, and active options."""
 
 import ast
 import functools
@@ -10,11 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import find_rule
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.walk import surely_reaches_active
+from zygote_lite._cotangents.kinds import FUNCTION, INERT, kind_of
 from zygote_lite._cotangents.registry import Flags, NodeId
 from zygote_lite._ir.bytecode import parameters_of
+from zygote_lite._ir.names import name_of
 from zygote_lite._ir.operators import ARITHMETIC, BINARY
+from zygote_lite._ir.places import where
 from zygote_lite.caches import cached, cached_by_kind
+from zygote_lite.errors import Fault
 
 
 def parameter_names(f: Any) -> tuple[str, ...]:
@@ -224,3 +230,68 @@ def place_arguments(
         elif varkeywords is not None:
             places.append((len(names) - 1, name))
     return names, places
+
+
+# -- options of a call that a rule answers --------------------------------------------------------
+
+
+def refused_option(f: Any, rule: Any, option: str) -> Exception:
+    return Fault.ACTIVE_OPTION(
+        f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {option} as an option, and "
+        "options carry no gradient, but a gradient would have to pass through it here: make it of "
+        "what is not differentiated, or write the formula out"
+    )
+
+
+def option_in_the_way(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Exception | None:
+    """Return the error for an active option that neither a rule nor the source differentiates."""
+    rule = find_rule(f, *xs, **kws)
+    option = None if rule is None else active_option(rule, flags, xs, kws, [])
+    return None if option is None else refused_option(f, rule, option)
+
+
+def active_option(
+    rule: Any, flags: Flags, xs: tuple[Any, ...], kws: dict[str, Any], names: list[str]
+) -> str | None:
+    """Return which option is active, if one is; an integer is a choice, such as an axis.
+
+    Keywords that `names` moves among the arguments are options all the same, where the rule has
+    no type for them.
+    """
+    flag_of = dict(zip(kws, flags[1 + len(xs) :], strict=True))
+    calls_options = rule.kind == "instance"  # as a function of another library does
+    for name, flag in flag_of.items():
+        if name not in names and _passes(flag, kws[name]):
+            return f"`{name}`"
+        if calls_options and callable(kws[name]) and surely_reaches_active(kws[name]):
+            return f"`{name}`"
+    if rule.varargs is not None or rule.kind not in ("general", "linear"):
+        return None
+    given = [(f"argument {i + 1}", flags[1 + i], x) for i, x in enumerate(xs)]
+    given += [(f"`{name}`", flag_of.get(name), kws.get(name)) for name in names]
+    for about, flag, x in given[len(rule.types) :]:
+        if _passes(flag, x):
+            return about
+    return None
+
+
+def _is_quantity(x: Any) -> bool:
+    """Return whether an option may be a number that is differentiated: no choice, as of axes."""
+    if type(x) in (tuple, list, dict):
+        return any(map(_is_quantity, x.values() if type(x) is dict else x))
+    return kind_of(x) != INERT and not isinstance(x, int | np.integer)
+
+
+def _passes(flag: Any, x: Any) -> bool:
+    """Return whether a gradient would have to pass through an option."""
+    return _is_quantity(x) and (bool(flag) or holds_quantities(x))
+
+
+def holds_quantities(x: Any) -> bool:
+    """Return whether something that goes by its address holds what is active, as bounds may.
+
+    What is called only helps, as a preconditioner does.
+    """
+    return kind_of(x) > FUNCTION and not callable(x) and surely_reaches_active(x)

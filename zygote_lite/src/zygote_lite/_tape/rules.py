@@ -16,18 +16,20 @@ from zygote_lite._activity.activity import (
     is_text,
     text_pullback,
 )
-from zygote_lite._activity.walk import surely_reaches_active
-from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, is_foreign, kind_of
+from zygote_lite._cotangents.kinds import FUNCTION, VALUE, is_foreign, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import noted_place, told_place, where
 from zygote_lite._tape.advice import has_remedy
 from zygote_lite._tape.arguments import (
+    active_option,
+    holds_quantities,
     is_of_f2py,
     moved,
     parameter_names,
     positional_run,
+    refused_option,
     takes_out,
 )
 from zygote_lite._tape.generators import values_of
@@ -276,11 +278,11 @@ def plan_rule(
         plan = plan_rule(flags, rule.by_position, xs, kws)
         if plan is not None:
             return plan
-    active = _active_option(rule, flags, xs, kws, names)
+    active = active_option(rule, flags, xs, kws, names)
     if active is not None:
         if isinstance(getattr(f, "_implementation", None), types.FunctionType):
             return None  # its source tells more than the rule
-        raise _refused_option(f, rule, active)
+        raise refused_option(f, rule, active)
     _refuse_unknown(rule, _as_arguments(flags, len(xs), kws, names) if names else flags, arguments)
     if may_overwrite(f, xs, kws) and not is_of_f2py(f):  # the rules for those say which they take
         arguments = forbid_overwriting((*parameter_names(f)[: len(xs)], *names), arguments)
@@ -299,7 +301,7 @@ def _refuse_unknown(rule: Any, flags: Flags, arguments: tuple[Any, ...]) -> None
     """Refuse a gradient by an argument of which a rule says that no derivative is known."""
     for position in rule.refuses:
         x = arguments[position]
-        active = flags[position + 1] is not None or _holds_quantities(x)
+        active = flags[position + 1] is not None or holds_quantities(x)
         if active and not _is_choice(x):
             constant = f"let `{rule.refuses[position][0]}` be constant (`argnums`, `stop_gradient`)"
             raise option_refusal(rule.refusal(position), rule.function, constant)
@@ -308,48 +310,6 @@ def _refuse_unknown(rule: Any, flags: Flags, arguments: tuple[Any, ...]) -> None
 def _is_choice(x: Any) -> bool:
     """Return whether a number chooses, and carries no gradient: an order, taken from a tuple."""
     return state.chooses and is_integer(x)
-
-
-def _refused_option(f: Any, rule: Any, option: str) -> Exception:
-    return Fault.ACTIVE_OPTION(
-        f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {option} as an option, and "
-        "options carry no gradient, but a gradient would have to pass through it here: make it of "
-        "what is not differentiated, or write the formula out"
-    )
-
-
-def option_in_the_way(
-    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Exception | None:
-    """Return the error for an active option that neither a rule nor the source differentiates."""
-    rule = find_rule(f, *xs, **kws)
-    option = None if rule is None else _active_option(rule, flags, xs, kws, [])
-    return None if option is None else _refused_option(f, rule, option)
-
-
-def _active_option(
-    rule: Any, flags: Flags, xs: tuple[Any, ...], kws: dict[str, Any], names: list[str]
-) -> str | None:
-    """Return which option is active, if one is; an integer is a choice, such as an axis.
-
-    Keywords that `names` moves among the arguments are options all the same, where the rule has
-    no type for them.
-    """
-    flag_of = dict(zip(kws, flags[1 + len(xs) :], strict=True))
-    calls_options = rule.kind == "instance"  # as a function of another library does
-    for name, flag in flag_of.items():
-        if name not in names and _passes(flag, kws[name]):
-            return f"`{name}`"
-        if calls_options and callable(kws[name]) and surely_reaches_active(kws[name]):
-            return f"`{name}`"
-    if rule.varargs is not None or rule.kind not in ("general", "linear"):
-        return None
-    given = [(f"argument {i + 1}", flags[1 + i], x) for i, x in enumerate(xs)]
-    given += [(f"`{name}`", flag_of.get(name), kws.get(name)) for name in names]
-    for about, flag, x in given[len(rule.types) :]:
-        if _passes(flag, x):
-            return about
-    return None
 
 
 def _makes_numbers(f: Any) -> bool:
@@ -374,26 +334,6 @@ def pull_text(
     if not is_text(y):
         raise text_refusal(f, xs)
     return y, text_pullback(y, len(flags))
-
-
-def _is_quantity(x: Any) -> bool:
-    """Return whether an option may be a number that is differentiated: no choice, as of axes."""
-    if type(x) in (tuple, list, dict):
-        return any(map(_is_quantity, x.values() if type(x) is dict else x))
-    return kind_of(x) != INERT and not isinstance(x, int | np.integer)
-
-
-def _passes(flag: Any, x: Any) -> bool:
-    """Return whether a gradient would have to pass through an option."""
-    return _is_quantity(x) and (bool(flag) or _holds_quantities(x))
-
-
-def _holds_quantities(x: Any) -> bool:
-    """Return whether something that goes by its address holds what is active, as bounds may.
-
-    What is called only helps, as a preconditioner does.
-    """
-    return kind_of(x) > FUNCTION and not callable(x) and surely_reaches_active(x)
 
 
 def _refuse_objects(f: Any, x: Any) -> None:

@@ -72,7 +72,7 @@ class Tableau(Scheme):
         return short
 
 
-tableau_of = functools.cache(Tableau)
+tableau_of = functools.lru_cache(maxsize=32)(Tableau)
 
 
 def interpolation(method, last):

@@ -12,7 +12,7 @@ from zygote_lite._activity.activity import is_active_text
 from zygote_lite._activity.walk import may_reach_active
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.bytecode import names_from_outside
-from zygote_lite._ir.intrinsics import frame_refusal, run_text
+from zygote_lite._ir.intrinsics import code_of_text, frame_refusal, run_text, text_as_read
 from zygote_lite._ir.places import globals_of_caller, where
 from zygote_lite._ir.text_functions import LOOKING_AROUND, NotATextFunctionError, text_function
 from zygote_lite._tape.tape import Tape
@@ -46,7 +46,7 @@ def _(
     """Run a text, or follow it if it reads something active."""
     if nodes[2] is not None or is_active_text(source):
         raise _text_refusal(kind, "that depends on what is differentiated")
-    code = _code_of_text(source, kind, flags)
+    code = code_of_text(source, kind, flags)
     if not isinstance(code, types.CodeType) or not isinstance(module, dict):
         return run_text(kind, source, module, variables, is_around, flags), None  # which raises
     names = names_from_outside(code)
@@ -57,7 +57,7 @@ def _(
         return _run(tape, kind, code, module, variables, names if is_around else None)
     of = f"that reads `{active}`, which depends on what is differentiated,"
     text, mode = (
-        (_texts.get(code) or (None, "")) if code is source else (_as_it_reads(source, kind), kind)
+        (_texts.get(code) or (None, "")) if code is source else (text_as_read(source, kind), kind)
     )
     if text is None:
         raise _text_refusal(kind, f"{of} and is code without its text")
@@ -133,17 +133,6 @@ def _is_active(tape: Tape, spaces: Any, name: str) -> bool:
             value, node = tape.call((None, at, None), operator.getitem, space, name)
             return node is not None or may_reach_active(value)
     return False
-
-
-def _as_it_reads(source: Any, kind: str) -> str | bytes:
-    """Return a text as `eval` reads it, which takes spaces before it away."""
-    return source.lstrip(" \t" if isinstance(source, str) else b" \t") if kind == "eval" else source  # type: ignore[no-any-return]
-
-
-def _code_of_text(source: Any, kind: str, flags: int) -> Any:
-    if not isinstance(source, str | bytes):
-        return source
-    return compile(_as_it_reads(source, kind), "<string>", kind, flags, dont_inherit=True)
 
 
 def _text_refusal(kind: str, what: str) -> Exception:
