@@ -10,6 +10,7 @@ from rulescore import Tangent
 from rulescore.testing._leaves import inner
 from tests.zygote_lite.checks.finite_differences import slope
 from zygote_lite import grad, gradient, hessian, hvp, jacfwd, jvp, testing, value_and_grad
+from zygote_lite._specialize.cache import Specializations
 from zygote_lite._specialize.tangents import specialize_forward
 
 V, W = np.array([0.3, 0.9, -1.1]), np.array([0.7, -0.2, 0.4])
@@ -829,3 +830,18 @@ def test_a_new_array_beside_an_argument_that_is_written_is_transformed():
         y, dy = jvp(tripled_after_a_write, (V.copy(),), (W,))
     np.testing.assert_allclose(y, (6 * V, 2 * V))
     np.testing.assert_allclose(dy, (6 * W, 2 * W))
+
+
+def test_a_call_that_is_compared_tries_once_to_make_code(monkeypatch):
+    def by_identity(x):
+        return x * x if x is V else x
+
+    tried = []
+    make = Specializations.make
+    monkeypatch.setattr(
+        Specializations, "make", lambda known, *given: tried.append(known) or make(known, *given)
+    )
+    with testing.compared():
+        assert np.all(jvp(by_identity, (W,), (W,))[1] == W)
+    assert len(tried) == 1
+    assert tried[0].made == ()
