@@ -154,6 +154,17 @@ def has_fields_in_c(t: type) -> bool:
     return is_written_in_python(t) and not all(map(is_written_in_python, bases))
 
 
+def is_merged_by_methods(x: Any) -> bool:
+    """Return whether C asks a dict of a user class for its entries by `keys` and `__getitem__`.
+
+    That is where its class does not walk over the keys as `dict` does, such as an `OrderedDict`.
+    """
+    kind: Any = type(x)
+    asked = (kind.keys, kind.__getitem__)
+    in_python = any(isinstance(f, types.FunctionType) for f in asked)
+    return in_python and kind.__iter__ is not dict.__iter__
+
+
 def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the entries of a container as (index, key or field; value)."""
     kind = kind_of(x)

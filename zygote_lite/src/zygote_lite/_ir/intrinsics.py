@@ -318,7 +318,7 @@ def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 def mapping_rest(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
     """Return the entries that a mapping pattern leaves over, for its `**rest`."""
-    return {key: x[key] for key in x if key not in keys}
+    return {key: value for key, value in dict(x).items() if key not in keys}
 
 
 def set_defaults(f: Any, names: tuple[str, ...], /, *values: Any) -> None:

@@ -14,7 +14,15 @@ import numpy as np
 
 from rulescore import accumulate
 from zygote_lite._activity.marks import mark_active, mark_new
-from zygote_lite._cotangents.kinds import DICT, LIST, TUPLE, carries_nothing, kind_of, type_in_c
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    LIST,
+    TUPLE,
+    carries_nothing,
+    is_merged_by_methods,
+    kind_of,
+    type_in_c,
+)
 from zygote_lite._cotangents.registry import (
     Handlers,
     Nodes,
@@ -235,7 +243,7 @@ def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
 @handlers.structural(join_dict)
 def join_dicts(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
     """Return the entries of several dicts as a new one, and its pullback."""
-    if not all(kind_of(part) == DICT for part in parts):
+    if any(kind_of(part) != DICT or is_merged_by_methods(part) for part in parts):
         return None
     source = {key: (part, key) for part in parts for key in part}
     return gathered(join_dict(*parts), source.__getitem__, len(nodes))

@@ -8,7 +8,7 @@ from typing import Any
 
 from zygote_lite._activity.marks import mark_active, mark_new
 from zygote_lite._activity.namespaces import note_variable
-from zygote_lite._cotangents.kinds import entries_of, type_in_c
+from zygote_lite._cotangents.kinds import entries_of, is_merged_by_methods, type_in_c
 from zygote_lite._cotangents.registry import (
     Handlers,
     Nodes,
@@ -160,7 +160,7 @@ def _(nodes: Nodes, x: dict[Any, Any], key: Any, default: Any = None) -> ValueAn
 
 @handlers.structural(dict.update)
 def _(nodes: Nodes, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> ValueAndPullback | None:
-    if not all(isinstance(given, dict) for given in xs):
+    if any(not isinstance(given, dict) or is_merged_by_methods(given) for given in xs):
         return None
     added = dict(*xs, **kws)
     puts = {key: put_item(x, key, value) for key, value in added.items()}
@@ -200,7 +200,9 @@ def _fill_again(x: dict[Any, Any], entries: list[tuple[Any, Any]]) -> None:
 
 
 @handlers.structural(dict.copy, _Ordered.copy)
-def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
+def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback | None:
+    if is_merged_by_methods(x):
+        return None
     return gathered(type_in_c(x).copy(x), lambda key: (x, key), 2)
 
 

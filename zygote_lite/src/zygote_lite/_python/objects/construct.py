@@ -131,9 +131,17 @@ def _filled_by(cls: Any) -> Any:
 # Each value is put in as it is taken: what gives them may look at what is filled.
 
 
-@handlers.in_python(dict.__init__, collections.OrderedDict.__init__)
+@handlers.in_python(dict.__init__)
 def _fill_dict(y: Any, x: Any = (), /, **kws: Any) -> None:
     for key, value in dict(x).items() if hasattr(x, "keys") else x:
+        dict.__setitem__(y, key, value)
+    for name, value in kws.items():
+        dict.__setitem__(y, name, value)
+
+
+@handlers.in_python(collections.OrderedDict.__init__)
+def _fill_ordered(y: Any, x: Any = (), /, **kws: Any) -> None:
+    for key, value in [(key, x[key]) for key in x.keys()] if hasattr(x, "keys") else x:  # noqa: SIM118
         dict.__setitem__(y, key, value)
     for name, value in kws.items():
         dict.__setitem__(y, name, value)
@@ -156,7 +164,7 @@ def _fill_set(y: Any, x: Any = (), /) -> None:
 
 
 _FILL = {
-    dict: _fill_dict, collections.OrderedDict: _fill_dict, list: _fill_list, set: _fill_set,
+    dict: _fill_dict, collections.OrderedDict: _fill_ordered, list: _fill_list, set: _fill_set,
 }  # fmt: skip
 
 handlers.inert(object.__new__)
