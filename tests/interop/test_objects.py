@@ -216,3 +216,59 @@ def test_what_holds_no_numbers_may_stand_beside_an_array():
 
     slope = grad(lambda x: rules_torch.numpy(of_torch)({**given, "x": x}))
     np.testing.assert_allclose(slope(X), np.cos(X))
+
+
+CONSTANTS = Unknown(np.array([2.0, 3.0]), None)
+OF_OBJECT = {
+    "JAX": rules_jax.numpy(lambda held, x: jnp.sum(jnp.asarray(held.a) * x**2)),
+    "PyTorch": rules_torch.numpy(lambda held, x: torch.sum(torch.as_tensor(held.a) * x**2)),
+}
+
+
+@pytest.mark.parametrize("host", OF_OBJECT)
+def test_an_object_of_constants_beside_what_is_differentiated(host):
+    f = OF_OBJECT[host]
+
+    def put_later(x):
+        held = Unknown(np.ones(2), None)
+        y = f(held, x)
+        held.a = x
+        return y + np.sum(held.a)
+
+    def put_before(x):
+        held = Unknown(np.ones(2), None)
+        held.a = 2.0 * x
+        return f(held, x)
+
+    for _ in range(3):
+        np.testing.assert_allclose(grad(lambda x: f(CONSTANTS, x))(X), [2.0, 9.0])
+        np.testing.assert_allclose(grad(lambda x: f(Unknown(np.ones(2), None), x))(X), 2 * X)
+        np.testing.assert_allclose(grad(put_later)(X), 2 * X + 1)
+        for active in (put_before, lambda x: f(Unknown(x, None), x)):
+            with pytest.raises(NoRuleError, match="is given a Unknown"):
+                grad(active)(X)
+    np.testing.assert_allclose(hessian(lambda x: f(CONSTANTS, x))(X), np.diag([4.0, 6.0]))
+
+
+def test_tangents_by_a_module():
+    net = torch.nn.Linear(2, 1).double()
+    module = rules_torch.numpy(net)
+    weight = net.weight.detach().numpy()
+    direction = Tangent(type(net), weight=np.array([[0.5, -2.0]]), bias=np.array([0.25]))
+    want = 3 * (weight @ X + net.bias.detach().numpy()) ** 2 * (np.array([0.5, -2.0]) @ X + 0.25)
+
+    def of_net(net):
+        return np.sum(rules_torch.numpy(net)(X) ** 3)
+
+    def of_module(module):
+        return np.sum(module(X) ** 3)
+
+    np.testing.assert_allclose(jvp(of_net, (net,), (direction,))[1], want)
+    held = Tangent(type(module), f=direction)
+    np.testing.assert_allclose(jvp(of_module, (module,), (held,))[1], want)
+    assert jvp(of_net, (net,), (None,))[1] == 0.0
+    for f, x, v in ((of_net, net, 1.0), (of_module, module, np.ones(2))):
+        with pytest.raises(TypeError, match=r"give one of the form of its gradient \[ZL031\]"):
+            jvp(f, (x,), (v,))
+    with pytest.raises(TypeError, match=r"has a Tangent for its gradient.* \[ZL031\]"):
+        jvp(lambda held: of_module(held[0]), ([module],), ([1.0],))

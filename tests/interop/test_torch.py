@@ -224,6 +224,8 @@ def test_dtypes():
         to_torch(np.sin)(torch.ones(2, dtype=torch.bfloat16))
     with pytest.raises(TypeError, match=r"sparse_coo cannot be an array.*to_dense"):
         to_torch(np.sin)(torch.eye(2).to_sparse())
+    with pytest.raises(TypeError, match=r"device `meta` has no numbers: .* \[RC017"):
+        to_torch(np.sin)(torch.ones(2, device="meta", requires_grad=True))
     integers = torch.arange(3)
     assert to_torch(np.add)(integers, integers).tolist() == [0, 2, 4]
 

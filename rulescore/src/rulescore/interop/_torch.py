@@ -283,6 +283,12 @@ def array_of(x: Tensor, copy: bool) -> Any:
     """Return a tensor as an array, which cannot be written into unless it is a copy."""
     try:
         array = x.numpy(force=True)
+    except NotImplementedError as error:
+        if not x.is_meta:
+            raise
+        raise Fault.HOST_CALL.of(
+            TypeError, "a tensor of the device `meta` has no numbers: call the function on another"
+        ) from error
     except TypeError as error:
         plain = x.layout is torch.strided
         what, how = (x.dtype, ".float()") if plain else (x.layout, ".to_dense()")

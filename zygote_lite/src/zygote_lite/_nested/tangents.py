@@ -11,12 +11,13 @@ import itertools
 import operator
 import sys
 from collections.abc import Iterator, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from rulescore import Array, accumulate, flatten, project, zero
-from rulescore.faults import counted
+from rulescore import Array, Tangent, accumulate, flatten, project, zero
+from rulescore.faults import an, counted
 from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._activity.saved import refuse_overwritten, stamp
 from zygote_lite._cotangents.kinds import (
@@ -166,11 +167,22 @@ class Pushforward(OfOneRun):
                 f"{self!r} is given {counted(len(tangents), 'tangent')}, and takes {due}: give one "
                 "for each argument, `None` for no direction"
             )
-        for v, x in zip(tangents, self._zeros, strict=True):
+        for v, x, of in zip(tangents, self._zeros, self._operands[1:], strict=True):
+            if isinstance(x, Number) and not isinstance(of, Number | np.generic | Array):
+                self._check_whole(v, of)
+                continue
             check_fit(v, x, self, "tangent", "argument")
             _refuse_tangents_of_nothing(v, x)
         if self._stamps:
             refuse_overwritten(self._stamps, name_of(self._f))
+
+    def _check_whole(self, v: Any, x: Any) -> None:
+        """Raise where what is no tangent is given for a value known by rule, such as a module."""
+        if v is not None and not isinstance(v, Tangent):
+            raise Fault.TANGENT(
+                f"the tangent given to {self!r} is {describe(v)}, and the argument is "
+                f"{an(type(x).__name__)}: give one of the form of its gradient"
+            )
 
     def push(self, tangents: tuple[Any, ...], store: Store) -> Any:
         """Return the tangent of the value, for tangents that may be boxed."""
@@ -195,6 +207,11 @@ class Pushforward(OfOneRun):
             if place is not None:
                 cotangents[place] = accumulate(cotangents.get(place), v)
             return
+        if isinstance(v, Number | np.generic | Array):  # of a part that is known by rule
+            raise Fault.TANGENT(
+                f"a tangent given to {self!r} is {describe(v)}, where the argument has "
+                f"{an(type(d).__name__)} for its gradient: give one of that form"
+            )
         given = dict(entries_of(d))
         for key, entry in entries_of(v):
             self._sow(cotangents, given.get(key), entry)

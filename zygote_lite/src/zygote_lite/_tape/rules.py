@@ -16,7 +16,8 @@ from zygote_lite._activity.activity import (
     is_text,
     text_pullback,
 )
-from zygote_lite._cotangents.kinds import FUNCTION, VALUE, is_foreign, kind_of
+from zygote_lite._activity.walk import may_reach_active
+from zygote_lite._cotangents.kinds import FUNCTION, OBJECT, VALUE, is_foreign, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.names import name_of
@@ -103,10 +104,15 @@ def needed_of(flags: tuple[Any, ...], operands: tuple[Any, ...], rule: Any) -> t
     """Return whether the cotangents of a function and its arguments go anywhere, by their flags."""
     # what is known by its address may hold what is active, whatever its own flag says
     given = zip(operands, flags, strict=False)
-    needed = [flag is not None or kind_of(x) > VALUE for x, flag in given]
+    needed = [flag is not None or _may_hold_active(x) for x, flag in given]
     for position in rule.refuses:
         needed[position + 1] = False
     return tuple(needed)
+
+
+def _may_hold_active(x: Any) -> bool:
+    kind = kind_of(x)
+    return kind > VALUE and (kind != OBJECT or may_reach_active(x))
 
 
 def _kept_real(back: Back, operands: tuple[Any, ...]) -> Back:
