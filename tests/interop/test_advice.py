@@ -195,3 +195,14 @@ def test_waiting_for_an_array_of_jax_changes_no_gradient():
     slope = grad(lambda x: jax.block_until_ready(jnp.sin(x)).sum())
     for _ in range(3):
         np.testing.assert_allclose(slope(SINGLE), np.cos(X), rtol=1e-6)
+
+
+def test_a_method_of_a_library_is_told_by_its_name_and_not_by_that_of_the_host():
+    svm = pytest.importorskip("sklearn.svm")
+    x = np.linspace(-1.0, 1.0, 12).reshape(6, 2)
+    predict = svm.SVR().fit(x, x[:, 0]).predict
+    with pytest.raises(NoRuleError, match=r"test_advice.py:\d+: sklearn.svm.SVR.predict has no"):
+        interop.to_torch(predict)(torch.tensor(x, requires_grad=True)).sum().backward()
+    exported = interop.to_jax(predict, result=jax.ShapeDtypeStruct((6,), np.float32))
+    with pytest.raises(Exception, match=r"test_advice.py:\d+: sklearn.svm.SVR.predict has no"):
+        jax.jit(jax.grad(lambda x: exported(x).sum()))(x.astype(np.float32))

@@ -102,11 +102,15 @@ def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] 
         frames: those of the running code, the innermost first; by default those of this call.
     """
     names, called, entered, is_inside = [], None, None, False
+    is_exported = False  # what stands around that is the host, which calls back
     for frame in _frames() if frames is None else frames:
         path = frame.f_code.co_filename
+        is_exported |= str(frame.f_globals.get("__name__")).startswith("rulescore.interop._")
         if path.startswith(ENGINE):
-            called = frame
+            called = called if is_exported else frame
         elif is_installed(path) and not _is_ours(frame):
+            if is_exported:
+                continue
             names.append(_public_name(frame))
             entered = frame
         elif is_library(path):
