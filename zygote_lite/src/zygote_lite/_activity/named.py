@@ -104,7 +104,7 @@ def _mark_of(space: Any, name: str) -> Any:
     if type(space) is dict:
         x = space.get(name)
     else:
-        x = getattr(space, name, None)  # of a cell
+        x = next((held for _, held in entries_of(space)), None)  # of a cell, which may be empty
     return x if isinstance(x, _LEADING_ON) else type(x)
 
 
