@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate as si
 
 from tests.rules_scipy.tiers import compare
-from zygote_lite import NoRuleError, grad, gradient, jvp
+from zygote_lite import NoRuleError, grad, gradient, hessian, jvp
 
 C = np.array([0.7, 1.9])
 
@@ -121,6 +121,21 @@ def test_an_integral_is_differentiated_again():
     f = lambda x: si.quad(lambda t: t * t * x * x, 0, x)[0]  # x**5 / 3
     np.testing.assert_allclose(grad(grad(f))(1.5), 20 / 3 * 1.5**3)
     np.testing.assert_allclose(jvp(f, (1.5,), (1.0,)), (1.5**5 / 3, 5 / 3 * 1.5**4))
+
+
+@pytest.mark.parametrize("name", ["two variables", "several variables"])
+def test_second_derivatives_over_several_variables_are_refused(name):
+    f = INTEGRALS[name]
+    for again in (lambda: hessian(f)(C), lambda: jvp(f, (C,), (np.ones(2),))):
+        with pytest.raises(NoRuleError, match="integrate the derivative of the integrand"):
+            again()
+
+
+def test_an_integral_of_derivatives_has_a_gradient():
+    def second(a):
+        return si.dblquad(lambda y, x: grad(lambda a: a**3 * x * y)(a), 0, 1, 0, 1)[0]
+
+    assert gradient(second, 2.0)[0] == pytest.approx(3.0)
 
 
 SAMPLES = {

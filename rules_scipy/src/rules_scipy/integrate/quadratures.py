@@ -1,5 +1,7 @@
 """Integrals of functions of a number."""
 
+import itertools
+
 import numpy as np
 from scipy import integrate as si
 
@@ -212,6 +214,7 @@ def of_nested(ad, f, given, ranges, limits):
         ranges: the limits of each variable, the innermost first, as `limits_of` takes them.
         limits: the names of these, one after the other, if they are arguments of their own.
     """
+    without_second(given["func"], given["args"], *itertools.chain(*map(both_of, ranges)))
     inside = Nested(ad, given["func"], as_arguments(given["args"] or ()))
     found, _ = inside.flat.settled(lambda: inside.cotangents(ranges))
 
@@ -227,6 +230,24 @@ def of_nested(ad, f, given, ranges, limits):
         return {**pulled, **dict(zip(limits, ends, strict=True))}
 
     return pullback
+
+
+def both_of(limits):
+    """Return the limits of a variable, or the one function that gives them."""
+    return (limits,) if callable(limits) else limits
+
+
+def without_second(*given):
+    """Do nothing, where a first derivative is asked for."""
+
+
+@rule(without_second)
+def _(*given):
+    raise NotImplementedError(
+        "scipy.integrate has no second derivatives and no tangents of integrals over several "
+        "variables, which would take minutes: integrate the derivative of the integrand, and take "
+        "the gradient of that, or take differences of gradients"
+    )
 
 
 class Nested:
