@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import multiprocessing
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Queue, SimpleQueue
@@ -332,6 +333,53 @@ def test_what_the_reverse_pass_undoes_is_not_given_to_a_thread_that_is_late(func
     going_back.set()
     thread.join()
     assert seen == [None]
+
+
+def test_a_list_that_a_helper_gives_to_a_thread_gets_nothing_active():
+    found, ready = [], Event()
+
+    def start(entries):
+        thread = Thread(target=lambda: ready.wait(5) and found.extend(entries))
+        thread.start()
+        return thread
+
+    def f(x):
+        entries = []
+        thread = start(entries)
+        try:
+            entries.append(x)
+        finally:
+            ready.set()
+            thread.join()
+        return found[-1] * x
+
+    with pytest.raises(DifferentiationError, match=r"list that another thread may read"):
+        gradient(f, 1.5)
+
+
+def through_queue(x):
+    queue = multiprocessing.Queue()
+    queue.put(x)
+    return queue.get()
+
+
+def through_simple_queue(x):
+    queue = multiprocessing.SimpleQueue()
+    queue.put([x])
+    return queue.get()[0]
+
+
+def through_pipe(x):
+    near, far = multiprocessing.Pipe()
+    near.send(x)
+    return far.recv()
+
+
+@pytest.mark.parametrize("function", [through_queue, through_simple_queue, through_pipe])
+def test_what_queues_and_pipes_of_processes_are_given_is_refused(function):
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match=r"(put|send) gives another process"):
+            gradient(function, 1.5)
 
 
 def test_a_queue_that_one_thread_fills_and_empties_is_followed():

@@ -4,7 +4,7 @@ import array
 import fractions
 import itertools
 import types
-from collections import deque
+from collections import OrderedDict, deque
 
 import numpy as np
 import pytest
@@ -233,3 +233,27 @@ def test_tuples_of_constants_and_integers_are_keys():
         return table[1, 0.5] * table[2, 3] + len({(x, 1.0)})
 
     assert [gradient(f, 3.0) for _ in range(3)] == [(12.0,)] * 3
+
+
+def test_a_deque_and_an_ordered_dict_are_filled_again_from_generators():
+    def f(x):
+        last = deque([1.0, x, x], 3)
+        last.__init__((x * i for i in range(6)), 3)
+        table = OrderedDict(a=x)
+        table.update((key, x * x) for key in "ab")
+        table.update({"b": x}, c=3.0 * x)
+        return sum(last) * sum(table.values())
+
+    # (3 + 4 + 5) x (x² + 4 x)
+    assert [gradient(f, 2.0) for _ in range(3)] == [(12.0 * (3 * 2.0**2 + 8 * 2.0),)] * 3
+
+
+def test_a_deque_that_gets_another_length_is_refused():
+    def f(x):
+        last = deque([x], 3)
+        last.__init__([x, x])
+        return sum(last)
+
+    for _ in range(3):
+        with pytest.raises(DifferentiationError, match="another `maxlen`"):
+            gradient(f, 2.0)

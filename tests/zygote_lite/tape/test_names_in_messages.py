@@ -33,11 +33,18 @@ def through_future(x):
     return future.result()
 
 
+def through_error(x):
+    future = concurrent.futures.Future()
+    future.set_exception(ValueError(x))
+    return future.exception().args[0]
+
+
 MATRIX = np.ones((1, 2)).view(np.matrix)  # which warns of nothing
 CALLS = {
     "numpy.matrix.sum": (lambda m: m.sum(), MATRIX),
     "numpy.matrix.T": (lambda m: m.T[0, 0], MATRIX),
     "concurrent.futures.Future.set_result": (through_future, 1.0),
+    "concurrent.futures.Future.set_exception": (through_error, 1.0),
     "scipy.stats.gamma(...).rvs": (lambda x: stats.gamma(x).rvs(random_state=0), 2.0),
     "fractions.Fraction": (lambda x: float(fractions.Fraction(x)), 1.0),
 }

@@ -122,7 +122,7 @@ _READ_BY_THREADS = (
     threading.Thread, concurrent.futures.Executor, concurrent.futures.Future, queue.Queue,
     queue.SimpleQueue,
 )  # fmt: skip
-_MOST_HELD = 1000
+_MOST_HELD = 100
 
 
 def may_give_to_threads(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:

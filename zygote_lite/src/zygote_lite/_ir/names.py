@@ -53,6 +53,7 @@ def name_of(f: Any) -> str:
     return f"{module}.{name}".replace("torch._C.TensorBase.", "torch.Tensor.")  # its hidden base
 
 
+_INVOKING = ("invoke", "invoke_found")
 _WITH_INTRINSICS = ("zygote_lite._ir.intrinsics", "zygote_lite._python.library.folds")
 
 
@@ -69,9 +70,11 @@ _AS_WRITTEN = {
 
 def attribute_meant(f: Any, xs: Any) -> str | None:
     """Return the name of the method, or of the attribute, that a call reads by its name, if any."""
-    is_method = getattr(f, "__module__", None) in _WITH_INTRINSICS and f.__name__ == "invoke"
+    is_method = getattr(f, "__module__", None) in _WITH_INTRINSICS and f.__name__ in _INVOKING
     if not (is_method or f is getattr) or not isinstance(xs, tuple) or len(xs) < 2:
         return None
+    if type(xs[0]).__name__ == "LookedUp":  # before the arguments were computed
+        return name_of(xs[0].method)
     owner = xs[0] if isinstance(xs[0], type | types.ModuleType) else type(xs[0])
     return f"{name_of(owner) if isinstance(owner, type) else owner.__name__}.{xs[1]}"
 

@@ -186,8 +186,8 @@ class InactiveCalls(RecordedFunctions):
         if called is not None:
             refuse_locals(called)
             reads = state.written_files is not None and may_read_descriptors(called)
-            gives = state.captured and may_give_to_threads(called, given)
-            if reads or gives or may_look_at_frames(called):
+            follows = may_look_at_frames(called) or may_give_to_threads(called, given)
+            if reads or follows:
                 nodes = (None,) * (1 + len(given) + len(kws))
                 return self.function(nodes, called, given, kws)
         hooks = hooks_called(f, (*xs, *kws.values()))

@@ -18,6 +18,7 @@ from zygote_lite._cotangents.registry import (
     no_pullback,
 )
 from zygote_lite._cotangents.run import current_store, slots_of
+from zygote_lite._ir.places import where
 from zygote_lite._python.containers.lists import (
     contains_equal,
     count_equal,
@@ -25,6 +26,7 @@ from zygote_lite._python.containers.lists import (
     refused_size,
     undone_by,
 )
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -217,3 +219,19 @@ def _(nodes: Nodes, maxlen: Any) -> ValueAndPullback:
     y = empty_deque(maxlen)
     mark_new(y)
     return y, no_pullback(2)
+
+
+@handlers.in_python(Deque.__init__)
+def _fill_deque(y: Any, x: Any = (), /, maxlen: Any = None) -> None:
+    if y.maxlen != maxlen:
+        _refuse_length()
+    Deque.clear(y)
+    for value in x:
+        Deque.append(y, value)
+
+
+def _refuse_length() -> None:
+    raise Fault.MEMORY(
+        f"{where()}: `deque.__init__` gives another `maxlen` to a deque through which a gradient "
+        "passes: make a new deque"
+    )

@@ -216,7 +216,7 @@ def _dict(x: Any = (), /, **kws: Any) -> Any:
     return out
 
 
-@handlers.in_python(dict.update)
+@handlers.in_python(dict.update, collections.OrderedDict.update)
 def _update(d: Any, x: Any = (), /, **kws: Any) -> Any:
     if hasattr(x, "keys"):
         for key in x.keys():  # noqa: SIM118 - `update` asks for the keys

@@ -164,6 +164,27 @@ def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
     )
 
 
+_OF_PROCESSES = {"multiprocessing.queues", "multiprocessing.connection"}
+
+
+def _is_of_processes(kind: type) -> bool:
+    return any(base.__module__ in _OF_PROCESSES for base in kind.__mro__)
+
+
+@handlers.callables(types.FunctionType, of=_is_of_processes)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Traced | None:
+    """Refuse to hand another process what is differentiated, by a queue or a pipe."""
+    given = (*xs[1:], *kws.values())
+    if f.__name__ not in ("put", "send", "send_bytes") or (
+        all(n is None for n in nodes[2:]) and not reaches_active_at_all(*given)
+    ):
+        return None
+    raise Fault.THREAD(
+        f"{where()}: {name_of(f)} gives another process what depends on what is differentiated, "
+        "and no gradient passes through what is computed there: call the function here"
+    )
+
+
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 
 
