@@ -641,7 +641,7 @@ def test_functions_of_libraries_go_forward_by_their_rules():
     assert_close(jvp(outer, (V, V), (V, None))[1], np.outer(V, V))
     whole = jvp(np.reshape, (V, (3, 1)), (V, None))[1]
     assert not np.shares_memory(whole, V)
-    with pytest.raises(TypeError, match="is complex"):
+    with pytest.raises(TypeError, match="give a real tangent"):
         jvp(np.sin, (V,), (1j * V,))
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         assert jvp(np.log, (np.zeros(1),), (np.zeros(1),))[1] == 0
