@@ -212,6 +212,32 @@ def dataclasses_inside(x):
     return y + best.held * best.key * (2.0 if first < second else 3.0) * equal
 
 
+@declare((0.6,), (0.9,))
+def dataclasses_that_go_on(x):
+    class Base:
+        def __post_init__(self):
+            self.a = self.a * x
+
+    @dataclass
+    class Above(Base):
+        a: float
+
+    class Inherits(Above):
+        def __post_init__(self):
+            super().__post_init__()
+            self.a = self.a * 3.0
+
+    @dataclass
+    class Plain:
+        a: float
+
+    class Below(Plain):
+        def __post_init__(self):  # which nobody calls
+            self.a = self.a * 5.0
+
+    return Above(x).a + Inherits(x).a * Below(x).a
+
+
 @dataclass
 class Halving:
     """A dataclass that says how its attributes are set, and has a property for a field."""

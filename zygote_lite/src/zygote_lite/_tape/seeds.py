@@ -92,7 +92,7 @@ def gradient_by(f: Any, y: Any, back: Any, active: ActiveArguments) -> Any:
 
 def arguments_and_vector(
     f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> tuple[tuple[Any, ...], Any]:  # fmt: skip
+) -> tuple[tuple[Any, ...], Any]:
     """Return the arguments of a function, and the vector after them, that `hvp(f)` is given."""
     if not xs or len(xs) + len(kws) == 1:
         raise Fault.TANGENT(

@@ -48,7 +48,7 @@ from zygote_lite._specialize.typed.facts import ListOf, Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST, Given
 from zygote_lite._specialize.typed.structures import blank, is_named, named_tuple
-from zygote_lite._specialize.typed.values import Value, constant
+from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 _DECIDING = {"__del__", "__class__", "__getattribute__"}
 _COPYING = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__",
@@ -190,7 +190,11 @@ def _fill(
             assign(builder, x, f.name, given[f.name])
         elif isinstance(of_class(type(x.sample), f.name), types.MemberDescriptorType):
             raise NotSupported.CONTAINER("a dataclass with slots has a field with `init=False`")
-    if "__post_init__" in init.__code__.co_names:  # a class that inherits may have one, too
+    if made_class(owner) is None:
+        goes_on = "__post_init__" in init.__code__.co_names  # a class that inherits may have one
+    else:  # made inside: the class that stands for it has no methods
+        goes_on = of_class(owner, "__post_init__") is not ABSENT
+    if goes_on:
         builder.call(attribute_made(builder, x, "__post_init__"), [], {})
 
 
