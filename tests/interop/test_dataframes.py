@@ -123,6 +123,10 @@ REFUSED = {
     "objects": lambda w: w @ S.astype(object),
     "w * objects": lambda w: (w * S.astype(object)).sum(),
     "nullable": lambda w: (w * S.astype("Float64")).sum(),
+    "nullable * w": lambda w: (S.astype("Float64") * w).sum(),
+    "objects - w": lambda w: (S.astype(object) - w).sum(),
+    "divmod": lambda w: divmod(w * S, 2.0)[1].sum(),
+    "divmod of a number": lambda w: divmod(7.0, w * S)[1].sum(),
     "other labels": lambda w: ((w * S) * TURNED).sum(),
     "other columns": lambda w: (TABLE * w[0] * TURNED).sum().sum(),
     "gaps left out": lambda w: (w * GAPS).sum(),
@@ -138,6 +142,8 @@ TO_NUMPY = r"of pandas.* pass `.to_numpy\(\)` of it"
 HELPS = {
     "in place": "write `t = t [+] y`",
     "of a constant, in place": "write `t = t [+] y`",
+    "divmod": "write `x // y` and `x % y`",
+    "divmod of a number": "write `x // y` and `x % y`",
     "a subclass": "declare a rule for this type",
     "Series(w)": "a Series of pandas .* compute with the array itself, by NumPy",
 }

@@ -159,7 +159,9 @@ def _computed_twice(
     """
     tables = [x for x in xs if is_of_pandas(type(x))]
     if not all(map(_is_number_table, tables)):
-        return None
+        raise _refused_of_pandas(
+            _told_of_pandas(f), "which hold something else than numbers of NumPy"
+        )
     if not _are_matched(f, xs):
         raise _refused_of_pandas(
             _told_of_pandas(f), "whose rows or columns have other labels, or another order"
@@ -211,6 +213,11 @@ def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
 @handlers.desugared(np.ufunc, of=is_of_pandas)
 def _(tape: Tape, nodes: Nodes, f: Any, *xs: Any) -> Traced | None:
     return _computed_twice(tape, f, nodes, xs, f, {}, {}) if f.nout == 1 else None
+
+
+@handlers.desugared(divmod, of=is_of_pandas)
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
+    raise _refused_of_pandas("`divmod`", "which is not followed", "write `x // y` and `x % y`")
 
 
 @handlers.desugared(stop_gradient, of=is_of_pandas)
