@@ -227,6 +227,17 @@ def test_effects_of_what_a_function_imports_itself_are_found():
     assert effect_of(quiet)[0] is None
 
 
+def test_a_module_that_nobody_has_imported_yet_is_watched_where_it_runs():
+    def draws(x):
+        import wsgiref.drawing as library  # which does not exist, and so is never imported
+
+        return x * library.draw()
+
+    found = effect_of(draws)
+    assert found.effect is None
+    assert found.is_open
+
+
 def test_modules_that_a_closure_or_an_object_holds_are_looked_into():
     """What is run again had the gradient of another draw."""
 

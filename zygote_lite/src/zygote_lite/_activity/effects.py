@@ -172,9 +172,11 @@ class _EffectSearch:
         self.act(deed and f"{f.__qualname__} {deed}")
         self.named |= names
         self.add(held_beside(f))
-        imported = [sys.modules[n] for n in _imports_of(f.__code__) if n in sys.modules]
-        for module in imported:
-            self.name_in(module, names)
+        for name in _imports_of(f.__code__):
+            if name in sys.modules:
+                self.name_in(sys.modules[name], names)
+            else:
+                self.is_open = True  # what it imports is not known yet
         for use in uses_in(f.__code__):
             self.look_at_use(f, use, names, is_certain)
         if asking.asks_for_now(f.__code__):
