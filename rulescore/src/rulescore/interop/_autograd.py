@@ -165,7 +165,7 @@ def pulled(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -
     """Return what autograd pulls cotangents back by."""
     run = args[0]
     pull = run.pull  # that of the arrays, if none of the leaves is a box
-    is_plain = run.structure is LEAF and not has_boxes(args[1:])
+    is_plain = run.structure is LEAF and _PLAIN.issuperset(map(type, args[1:]))
 
     def back(g: Any) -> Any:
         if is_plain and type(g) is np.ndarray:

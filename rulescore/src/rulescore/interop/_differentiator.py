@@ -187,7 +187,7 @@ class Differentiator:
 
         An AD with an attribute `stamp_around` is asked about a function without a rule.
         """
-        found: int | None = self._told("stamp_around", f)
+        found: int | None = None if self.ad is None else self._told("stamp_around", f)
         return found
 
     def _told(self, name: str, f: Any) -> Any:
