@@ -1,5 +1,6 @@
 """Functions as functions of autograd: one primitive, whose first argument is the call."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,16 +26,17 @@ class AutogradFunction(ExportedFunction):
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         """Call the function on arrays and numbers, or on trees of them."""
-        if xs and not options:
-            for x in xs:
-                if (
-                    type(x) is not ArrayBox
-                    or type(x._value) is not np.ndarray
-                    or x._trace != xs[0]._trace
-                ):
-                    break
-            else:
-                return self.of_boxes(xs)
+        parts = None if options else parts_of_boxes(xs)
+        if parts is not None:  # boxes of arrays alone: as `node` does, and faster
+            values, nodes, needed = parts
+            count = len(values)
+            run = Run(self.calls.get(count) or self.call_of_leaves(count), needed)
+            ys = value_of(run, *values)
+            if run.structure is LEAF and ys.dtype.kind not in "fc":
+                return ys
+            made = type(nodes[0])(ys, node, (run, *values), {}, range(1, count + 1), nodes)
+            boxed = new_box(ys, xs[0]._trace, made)
+            return boxed if run.structure is LEAF else rebuilt(run.structure, boxed)
         f, leaves = self.f, list[Any]()
         structure = None if options else simple(xs, leaves)
         if structure is None:
@@ -45,19 +47,6 @@ class AutogradFunction(ExportedFunction):
             return f(*xs, **options)
         call = Call(f, structure, options, self.differentiator)
         return rebuilt(*applied(call, leaves))
-
-    def of_boxes(self, xs: tuple[Any, ...]) -> Any:
-        """Call the function on boxes of arrays, all of one trace: as `node` does, and faster."""
-        call = self.calls.get(len(xs)) or self.call_of_leaves(len(xs))
-        values = [x._value for x in xs]
-        run = Run(call, [x.dtype.kind in "fc" for x in values])
-        ys = value_of(run, *values)
-        if run.structure is LEAF and ys.dtype.kind not in "fc":
-            return ys
-        kind, places = type(xs[0]._node), range(1, len(xs) + 1)
-        made = kind(ys, node, (run, *values), {}, places, [x._node for x in xs])
-        boxed = new_box(ys, xs[0]._trace, made)
-        return boxed if run.structure is LEAF else rebuilt(run.structure, boxed)
 
     def opened(self, xs: tuple[Any, ...], options: dict[str, Any]) -> FunctionAndCall:
         """Return the function and its call, without boxes of containers or among the options."""
@@ -70,6 +59,28 @@ class AutogradFunction(ExportedFunction):
 
     def __reduce__(self) -> Any:
         return AutogradFunction, (self.f, self.differentiator)
+
+
+def parts_of_boxes(xs: tuple[Any, ...]) -> tuple[list[Any], list[Any], list[bool]] | None:
+    """Return the arrays of boxes of one trace, their nodes, and which may have a gradient.
+
+    `None` where an argument is something else, or there is none.
+    """
+    values: list[Any] = []
+    nodes: list[Any] = []
+    needed: list[bool] = []
+    trace = None
+    for x in xs:
+        if type(x) is not ArrayBox or type(x._value) is not np.ndarray:
+            return None
+        if trace is None:
+            trace = x._trace
+        elif x._trace != trace:
+            return None
+        values.append(x._value)
+        nodes.append(x._node)
+        needed.append(x._value.dtype.kind in "fc")
+    return (values, nodes, needed) if values else None
 
 
 def simple(xs: tuple[Any, ...], leaves: list[Any]) -> tuple[Any, ...] | None:
@@ -116,11 +127,11 @@ class Run:
     """A call that is run, and what the run leaves: the structure of the value, and the pullback."""
 
     __slots__ = ("call", "needed", "pull", "structure")
+    structure: Any
+    pull: Pull
 
     def __init__(self, call: Call, needed: Sequence[bool]) -> None:
         self.call, self.needed = call, needed
-        self.pull: Pull | None = None
-        self.structure: Any = None
 
 
 def applied(call: Call, leaves: Sequence[Any]) -> tuple[Any, Any]:
@@ -153,7 +164,7 @@ def count_of(structure: Any) -> int:
 
 def value_of(run: Run, *leaves: Any) -> Any:
     """Return the leaves of a value: a tuple, but for one alone."""
-    arrays = [read_only(x) for x in leaves]
+    arrays = list(map(read_only, leaves))
     run.structure, found, run.pull = run.call.pull(arrays, run.needed)
     return found[0] if len(found) == 1 else tuple(found)
 
@@ -163,18 +174,22 @@ node = primitive(value_of)
 
 def pulled(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -> Any:
     """Return what autograd pulls cotangents back by."""
-    run = args[0]
-    pull = run.pull  # that of the arrays, if none of the leaves is a box
-    is_plain = run.structure is LEAF and _PLAIN.issuperset(map(type, args[1:]))
+    run, *leaves = args
+    # `run.pull` as it is now: that of the arrays, if none of the leaves is a box
+    return functools.partial(pulled_back, run, run.pull, leaves, argnums)
 
-    def back(g: Any) -> Any:
-        if is_plain and type(g) is np.ndarray:
-            found = pull((g if g.dtype.kind != "c" else np.conj(g),))
-        else:
-            found = general(run, pull, args[1:], g)
-        return [like(found[n - 1], args[n]) for n in argnums]
 
-    return back
+def pulled_back(
+    run: Run, pull: Any, leaves: Sequence[Any], argnums: Sequence[int], g: Any
+) -> Sequence[Any]:
+    """Return the cotangents of some leaves, which autograd counts from 1, for that of the value."""
+    if run.structure is LEAF and type(g) is np.ndarray and _PLAIN.issuperset(map(type, leaves)):
+        found = pull((g if g.dtype.kind != "c" else np.conj(g),))
+    else:
+        found = general(run, pull, leaves, g)
+    if len(argnums) == len(leaves):
+        return list(map(like, found, leaves))
+    return [like(found[n - 1], leaves[n - 1]) for n in argnums]
 
 
 def general(run: Run, pull: Any, leaves: Sequence[Any], g: Any) -> Sequence[Any]:

@@ -93,7 +93,10 @@ class Call:
     def arguments(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Return the positional arguments, with arrays for the leaves."""
         if self.is_flat:
-            return tuple([x if x.ndim else x[()] for x in arrays])
+            for x in arrays:
+                if not x.shape:
+                    return tuple(map(number, arrays))
+            return tuple(arrays)
         found: tuple[Any, ...] = rebuild(self.structure, iter(map(number, arrays)))
         return found
 

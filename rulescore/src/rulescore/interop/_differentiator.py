@@ -58,14 +58,19 @@ class Differentiator:
 
         The pullback gives a tuple: from that place on, one cotangent or `None` for each argument.
         """
-        found: Any = rrule(f, *xs, ad=self.ad, **options)
+        found: Any
+        if self.ad is None and not options:
+            found = rrule(f, *xs)
+        else:
+            found = rrule(f, *xs, ad=self.ad, **options)
         if found is None:
             if self.ad is None:
                 raise without_rule(f, xs)
             y, back = self.ad(functools.partial(f, **options) if options else f, *xs)
             found = y, self.checked(f, back)
         y, back = found
-        if type(back) is Pullback and (False in needed or back.rule.refuses):
+        # `args[0]` is its `rule`, without the call of the property
+        if type(back) is Pullback and (False in needed or back.args[0].refuses):
             back = back.only((False, *needed))
         return y, back, 1
 
@@ -187,11 +192,13 @@ class Differentiator:
 
         An AD with an attribute `stamp_around` is asked about a function without a rule.
         """
-        found: int | None = None if self.ad is None else self._told("stamp_around", f)
+        found: int | None = self._told("stamp_around", f)
         return found
 
     def _told(self, name: str, f: Any) -> Any:
         """Return what an AD says of a function, if it says that; a rule is what its author says."""
+        if self.ad is None:
+            return None
         asked = getattr(self.ad, name, None)
         return None if asked is None or Differentiator.knows(self, f) else asked(f)
 
