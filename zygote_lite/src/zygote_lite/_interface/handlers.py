@@ -3,7 +3,15 @@
 from zygote_lite._cotangents.registry import install
 from zygote_lite._nested import cotangents
 from zygote_lite._nested import rules as nested_rules
-from zygote_lite._numpy import conversions, dataframes, foreign, functions, nditer, writes
+from zygote_lite._numpy import (
+    conversions,
+    dataframes,
+    foreign,
+    functions,
+    nditer,
+    whole_writes,
+    writes,
+)
 from zygote_lite._python import (
     calls,
     generators,
@@ -29,7 +37,7 @@ from zygote_lite._python.library import (
     threads,
     tracebacks,
 )
-from zygote_lite._python.objects import attributes, construct, lookup
+from zygote_lite._python.objects import attributes, construct, lifetimes, lookup
 from zygote_lite._specialize import callee, handed
 from zygote_lite._tape import callables, scalars
 from zygote_lite._tape.handed_over import recorded_for_rule
@@ -38,11 +46,11 @@ from zygote_lite._tape.rules import for_functions
 MODULES = (
     dataframes,
     literals, operators, calls, generators, texts, plain,
-    attributes, lookup, construct,
+    attributes, lookup, construct, lifetimes,
     lists, dicts, sets, deques, mappingproxy,
     builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks, threads,
     contextvars, callbacks, running_texts,
-    writes, functions, conversions, nditer, foreign,
+    writes, whole_writes, functions, conversions, nditer, foreign,
     callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip
 

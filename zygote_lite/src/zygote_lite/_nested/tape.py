@@ -18,6 +18,7 @@ from rulescore import accumulate, find_rule, project
 from rulescore.watching import contents, refuse_change
 from zygote_lite._activity.activity import is_text, text_pullback
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.contents import contents_of, hold_the_same
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.saved import note_captured, write_again
 from zygote_lite._activity.walk import captured_within
@@ -49,7 +50,6 @@ from zygote_lite._tape.rules import (
     raise_refusal,
 )
 from zygote_lite._tape.tape import Tape
-from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import Fault
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rulescore.faults import an
 from zygote_lite._activity.activity import mark_arguments
+from zygote_lite._activity.contents import contents_of, hold_the_same
 from zygote_lite._cotangents.registry import ValueAndPullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
@@ -13,7 +14,6 @@ from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import where
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import via_tape
-from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import Fault
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.asking import generator_of_torch
+from zygote_lite._activity.contents import checksum_of, contents_of, hold_the_same
 from zygote_lite._activity.effects import PLAIN_VALUES, effect_of
 from zygote_lite._activity.watching import Refused, unwatched, watching_effects
-from zygote_lite._tape.validate import checksum_of, contents_of, hold_the_same
 
 
 class Surroundings:

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from zygote_lite._activity.contents import contents_of, hold_the_same
 from zygote_lite._activity.marks import note_outside
 from zygote_lite._activity.reachability import referents
 from zygote_lite._activity.side_effects import callbacks
@@ -26,7 +27,6 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import where
 from zygote_lite._tape.repeats import Surroundings
 from zygote_lite._tape.tape import Tape
-from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import Fault
 
 handlers = Handlers()

@@ -1,2 +1,2 @@
 """Objects: their attributes, and those of classes (`attributes`), how a name is looked up
-(`lookup`), and how instances are made and let go (`construct`)."""
+(`lookup`), how instances are made (`construct`), and what their end does (`lifetimes`)."""

@@ -1,16 +1,13 @@
-"""Instances: `__new__` creates one, `__init__` is recorded like others, and Python lets it go."""
+"""Instances: `__new__` creates one, and `__init__` is recorded like others."""
 
 import collections
 import dataclasses
 import functools
 import inspect
 import operator
-import threading
 import types
-import weakref
 from typing import Any
 
-from rulescore.faults import an
 from zygote_lite._activity.activity import is_active, text_pullback
 from zygote_lite._activity.classes import (
     intercepts,
@@ -20,8 +17,8 @@ from zygote_lite._activity.classes import (
 )
 from zygote_lite._activity.deeds import may_write
 from zygote_lite._activity.marks import mark_active, mark_new, note_made
-from zygote_lite._activity.side_effects import callbacks, hooks_called
-from zygote_lite._activity.walk import captured_within, is_reached, reaches_active_at_all
+from zygote_lite._activity.side_effects import hooks_called
+from zygote_lite._activity.walk import captured_within, reaches_active_at_all
 from zygote_lite._cotangents.registry import (
     Handlers,
     NodeId,
@@ -31,9 +28,10 @@ from zygote_lite._cotangents.registry import (
     ValueAndPullback,
     no_pullback,
 )
-from zygote_lite._cotangents.run import current_store, give, slots_of, state, take_slots
-from zygote_lite._ir.places import is_library, place_of, where
+from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
+from zygote_lite._ir.places import is_library, where
 from zygote_lite._python.library.output import make_bar
+from zygote_lite._python.objects.lifetimes import refused_end
 from zygote_lite._tape.refusal import hook_refusal, refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.caches import cached_by_kind
@@ -64,14 +62,6 @@ def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, An
 @handlers.desugared(vars(type)["__call__"])
 def _(tape: Tape, nodes: Nodes, cls: Any, *xs: Any, **kws: Any) -> Traced:
     return instantiate(tape, nodes[1:], cls, xs, kws)
-
-
-def refused_end(f: Any) -> Exception:
-    """Return the error for code that runs when Python lets go of an object."""
-    return Fault.LIFETIME(
-        f"{where()}: {f.__qualname__} ({place_of(f)}) runs when Python lets go of an object, and "
-        "may change what a gradient depends on: call it yourself, or let it change nothing"
-    )
 
 
 def instantiate(
@@ -345,61 +335,3 @@ def _(nodes: Nodes, f: Any, x: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback
         return (None, None, None, *given, *[slots.pop(name, None) for name in kws])
 
     return made, UndoOnly(hold_back)  # an exception is known by its address
-
-
-# -- weak references ---------------------------------------------------------------------------
-
-# One with a callback to an object that the run created is refused. The engine holds objects longer
-# than the user's code does: until the pullback is gone. So the callback (a `WeakKeyDictionary` has
-# one for each key) would run at another time; and if it ran between the call and the pullback, it
-# would remove entries that have a cotangent.
-
-
-def _check_callback(x: Any, callback: Any) -> None:
-    """Refuse a callback, unless it changes nothing or the object outlives the run."""
-    if callback is None or isinstance(x, type):  # a class lives until the garbage is collected
-        return
-    if callback is threading._dangling._remove:  # type: ignore[attr-defined]  # of all threads
-        return
-    hooks = callbacks((callback,))
-    if hooks:
-        raise refused_end(hooks[0][0])
-    if not is_reached(x, state.given):
-        raise Fault.LIFETIME(
-            f"{where()}: a weak reference with a callback, as `WeakKeyDictionary`, `WeakSet` and "
-            f"their kin keep, to {an(type(x).__qualname__)} that the function made itself cannot "
-            "be differentiated: when Python lets go of it is not followed; make the object "
-            "outside, keep the value in an attribute of it, or use a plain dict"
-        )
-
-
-@handlers.desugared(
-    weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef, given=True, always=True
-)
-def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
-    """Make a weak reference or a proxy: of an object, with or without a callback."""
-    is_new = f is weakref.ref.__new__  # which is given the class first
-    x, *rest = xs[1:] if is_new else xs
-    _check_callback(x, rest[0] if rest else None)
-    return f(*xs), None
-
-
-@handlers.desugared(
-    weakref.WeakKeyDictionary, weakref.WeakSet, weakref.WeakValueDictionary,
-    given=True, always=True,
-)  # fmt: skip
-def _(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
-    """Make a container of weak references: all that is done with it is recorded."""
-    y = cls()
-    mark_new(y)
-    if xs or kws:
-        tape.call((None, None, *nodes[1:]), cls.update, y, *xs, **kws)
-    return y, None
-
-
-@handlers.desugared(weakref.finalize)
-def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Traced | None:
-    hooks = callbacks((f,))
-    if hooks or not isinstance(f, types.FunctionType):
-        raise refused_end(hooks[0][0] if hooks else f)
-    return None
