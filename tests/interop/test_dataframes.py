@@ -101,6 +101,8 @@ DATA |= {
     "table * w": lambda w: ((TABLE * w)[1] ** 2).sum() + (TABLE * w).sum(axis=1)[0] ** 2,
     "of columns": lambda w: ((TABLE * w - (TABLE * w).mean()) ** 2).sum().sum(),
     "std, var": lambda w: (w * S).std() + (w * S).var(ddof=0) + np.std(w * S),
+    "clip by name": lambda w: (w * S).clip(upper=0.5).sum() + (w * S).clip(lower=0.3).sum(),
+    "dtype by name": lambda w: (w * S).astype(dtype=float).sum(),
     "of each": lambda w: np.maximum(-(w * S), abs(w * S - 1.0)).clip(0.1, 0.9).sum(),
     "chosen": lambda w: ((w * S)[S > 1.5] ** 2).sum() + (w * S).iloc[0] * (w * S).loc[1],
     "by what is computed": lambda w: (lambda y: (y[y > 0.5] ** 2).sum())(w * S),

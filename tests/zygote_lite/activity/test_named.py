@@ -6,7 +6,7 @@ import types
 import pytest
 
 from zygote_lite import gradient
-from zygote_lite._activity.named import may_look_at_frames, reached_by_name
+from zygote_lite._activity.named import may_be_seen_elsewhere, reached_by_name
 from zygote_lite.errors import DifferentiationError
 
 seen = []
@@ -83,8 +83,8 @@ def test_an_end_of_profiling_is_no_look_at_frames():
     before = sys.getprofile()
     assert gradient(f, 3.0) == (6.0,)
     sys.setprofile(before)
-    assert may_look_at_frames(above)
-    assert not may_look_at_frames(plain)
+    assert may_be_seen_elsewhere(above, ())
+    assert not may_be_seen_elsewhere(plain, ())
 
 
 def test_functions_that_many_name_are_looked_at_once():
@@ -109,14 +109,14 @@ def named_with(helper):
 
 def rebound():
     f = named_with(plain)
-    assert not may_look_at_frames(f)
+    assert not may_be_seen_elsewhere(f, ())
     f.__globals__["helper"] = above
     return f
 
 
 def of_other_variables():
     f = named_with(plain)
-    assert not may_look_at_frames(f)
+    assert not may_be_seen_elsewhere(f, ())
     return types.FunctionType(f.__code__, {"helper": above})
 
 
@@ -126,7 +126,7 @@ def of_a_cell():
     def f():
         return helper()
 
-    assert not may_look_at_frames(f)
+    assert not may_be_seen_elsewhere(f, ())
     f.__closure__[0].cell_contents = above
     return f
 
@@ -134,7 +134,7 @@ def of_a_cell():
 @pytest.mark.parametrize("change", [rebound, of_other_variables, of_a_cell])
 def test_a_helper_that_is_another_by_now_is_looked_at_again(change):
     f = change()
-    assert may_look_at_frames(f)
+    assert may_be_seen_elsewhere(f, ())
 
     def reads(number):
         return number * 3.0 + f()

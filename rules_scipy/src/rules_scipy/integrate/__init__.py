@@ -1,5 +1,5 @@
 """Rules for `scipy.integrate`.
 
 The derivative of an integral by what its integrand depends on is the integral of the derivative.
-Integrals of samples, and those of several variables, are differentiated through their own source.
+Integrals of samples are differentiated through their own source.
 """

@@ -69,34 +69,31 @@ def _members_named(found: list[Any], names: set[str]) -> Iterator[Any]:
 _MADE_BY_CLASS = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
-class _Naming:
-    """Whether functions, or those of the user's that they may call, have one of some names.
+_READING_FRAMES = {"f_locals", "getargvalues", "settrace", "setprofile"}
+_HANDING_OVER = {"start", "submit", "map", "put", "put_nowait", "set_result"}
+_names_reached: Cache[list[tuple[set[str], list[Marked]]]] = Cache(4096)
 
-    What is known of one is asked again where a variable on the way leads elsewhere by now.
+
+def _telling_names(f: types.FunctionType) -> set[str]:
+    """Return the names that tell of frames and threads, of a function and those it may call.
+
+    What is known of a function is asked again where a variable on the way leads elsewhere by now.
     """
-
-    def __init__(self, *names: str) -> None:
-        self.names = {*names}
-        self.known: Cache[list[tuple[bool, list[Marked]]]] = Cache(4096)
-
-    def has_any(self, f: types.FunctionType) -> bool:
-        """Return whether a function, or one that it may call, has one of the names."""
-        key = (f if f.__closure__ else f.__code__, id(f.__globals__))
-        found: Any = self.known.find(key, None)
-        kept: list[tuple[bool, list[Marked]]] = self.known.keep(key, []) if found is None else found
-        if kept:
-            answer, read = kept[0]
-            if all(_mark_of(space, name) is mark for space, name, mark in read):
-                return answer
-        read = []
-        answer = any(
-            not is_library(x.__code__.co_filename)
-            and not self.names.isdisjoint(names_from_outside(x.__code__))
-            for x in reached_by_name(f, read)
-            if type(x) is types.FunctionType
-        )
-        kept[:] = [(answer, read)]
-        return answer
+    key = (f if f.__closure__ else f.__code__, id(f.__globals__))
+    found: Any = _names_reached.find(key, None)
+    kept: list[tuple[set[str], list[Marked]]] = (
+        _names_reached.keep(key, []) if found is None else found
+    )
+    if kept:
+        names, read = kept[0]
+        if all(_mark_of(space, name) is mark for space, name, mark in read):
+            return names
+    names, read = set[str](), []
+    for x in reached_by_name(f, read):
+        if type(x) is types.FunctionType and not is_library(x.__code__.co_filename):
+            names |= names_from_outside(x.__code__) & (_READING_FRAMES | _HANDING_OVER)
+    kept[:] = [(names, read)]
+    return names
 
 
 def _mark_of(space: Any, name: str) -> Any:
@@ -109,15 +106,8 @@ def _mark_of(space: Any, name: str) -> Any:
 
 
 _LEADING_ON = types.FunctionType | types.MethodType | types.ModuleType | type
-_looking = _Naming("f_locals", "getargvalues", "settrace", "setprofile")
 
 
-def may_look_at_frames(f: types.FunctionType) -> bool:
-    """Return whether a function, or one that it names, may read variables of its callers."""
-    return _looking.has_any(f)
-
-
-_handing_over = _Naming("start", "submit", "map", "put", "put_nowait", "set_result")
 _READ_BY_THREADS = (
     threading.Thread, concurrent.futures.Executor, concurrent.futures.Future, queue.Queue,
     queue.SimpleQueue,
@@ -125,9 +115,12 @@ _READ_BY_THREADS = (
 _MOST_HELD = 100
 
 
-def may_give_to_threads(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
-    """Return whether a function, or one that it names, may give something to another thread."""
-    return _handing_over.has_any(f) and any(
+def may_be_seen_elsewhere(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
+    """Return whether a call may look at its callers, or give something to another thread."""
+    names = _telling_names(f)
+    if not _READING_FRAMES.isdisjoint(names):
+        return True
+    return not _HANDING_OVER.isdisjoint(names) and any(
         issubclass(x if isinstance(x, type) else type(x), _READ_BY_THREADS)
         for x in (*reached_by_name(f), *islice(within(*xs), _MOST_HELD))
     )

@@ -38,9 +38,6 @@ _MATCHING_OF_PANDAS = (  # what matches the labels of two tables
 )  # fmt: skip
 _UNARY_OF_PANDAS = (operator.neg, operator.pos, abs)
 _PRODUCTS_OF_PANDAS = (operator.matmul, np.matmul)
-_UFUNCS_OF_PANDAS = tuple(
-    {f for f in vars(np).values() if type(f) is np.ufunc and f.nout == 1 and f is not np.matmul}
-)
 _FUNCTIONS_OF_PANDAS = (
     np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.median, np.cumsum, np.cumprod,
     np.dot, np.vdot, np.inner, np.outer, np.linalg.norm, np.einsum, np.where, np.clip, np.interp,
@@ -62,19 +59,13 @@ _BINARY_OF_PANDAS: dict[str, tuple[Any, bool]] = {
         "truediv": operator.truediv, "pow": operator.pow,
     }.items()
 } | {"dot": (operator.matmul, False)}  # fmt: skip
-_SAME_OF_PANDAS: dict[str, Callable[..., Any]] = {
-    "abs": np.abs, "clip": np.clip, "round": np.round, "astype": np.ndarray.astype,
+_SAME_OF_PANDAS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "abs": (np.abs, ()), "clip": (np.clip, ("lower", "upper")), "round": (np.round, ("decimals",)),
+    "astype": (np.ndarray.astype, ("dtype",)),
 }  # fmt: skip
 _CHOOSING_OF_PANDAS = (
-    "head",
-    "tail",
-    "copy",
-    "transpose",
-    "squeeze",
-    "rename",
-    "sort_index",
-    "__getitem__",
-)
+    "head", "tail", "copy", "transpose", "squeeze", "rename", "sort_index", "__getitem__",
+)  # fmt: skip
 _SHOWN_OF_PANDAS = ("__repr__", "__str__", "to_string", "_repr_html_")
 _ASKED_OF_PANDAS = (
     "__len__", "__bool__", "__contains__", "isna", "notna", "isnull", "notnull", "count", "any",
@@ -199,12 +190,7 @@ def _with_array(tape: Tape, y: Any, found: Any, node: NodeId) -> Traced:
 
 
 @handlers.desugared(
-    *_MATCHING_OF_PANDAS,
-    *_UNARY_OF_PANDAS,
-    *_PRODUCTS_OF_PANDAS,
-    *_UFUNCS_OF_PANDAS,
-    of=is_of_pandas,
-    given=True,
+    *_MATCHING_OF_PANDAS, *_UNARY_OF_PANDAS, operator.matmul, of=is_of_pandas, given=True
 )
 def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
     return _computed_twice(tape, f, nodes, xs, f, {}, {})
@@ -300,40 +286,51 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     x, name = xs[0], f.__name__
     if not is_of_pandas(type(x)) or member_of(type(x), name) is not f:
         return None
-    done = None
     if name in _BINARY_OF_PANDAS and len(xs) == 2 and not kws:
         meant, is_swapped = _BINARY_OF_PANDAS[name]
         order = (1, 0) if is_swapped else (0, 1)
-        done = tape.call((None, *(nodes[1 + i] for i in order)), meant, *(xs[i] for i in order))
-    elif _is_held(x) and any(n is not None for n in nodes[2:]):
-        pass
-    elif _is_held(x) and name in _SAME_OF_PANDAS:
-        done = _computed_twice(tape, f, nodes, xs, _SAME_OF_PANDAS[name], kws, {})
-    elif _is_held(x) and name in _CHOOSING_OF_PANDAS:
-        done = _chosen_of_table(tape, x, lambda t: f(t, *xs[1:], **kws))
-    elif _is_held(x) and name in ("to_numpy", "__array__") and len(xs) == 1 and not kws:
-        done = _array(tape, x)
-    elif _is_held(x) and name in ("tolist", "to_list") and len(xs) == 1:
-        done = _as_list(tape, x)
-    elif _is_held(x) and name in _SHOWN_OF_PANDAS:
+        return tape.call((None, *(nodes[1 + i] for i in order)), meant, *(xs[i] for i in order))
+    if not _is_held(x):
+        return None
+    is_plain = all(n is None for n in nodes[2:])
+    done = _called_method(tape, nodes, f, xs, kws) if is_plain else None
+    if done is None:
+        raise _refused_of_pandas(f"`.{name}(...)`", "which is not followed")
+    return done
+
+
+def _called_method(
+    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Traced | None:
+    """Call a method of data that a gradient passes through; return `None` for other methods."""
+    x, name = xs[0], f.__name__
+    if name in _SAME_OF_PANDAS:
+        meant, names = _SAME_OF_PANDAS[name]
+        names = names[len(xs) - 1 :]
+        if not {*kws} <= {*names}:
+            return None
+        given = (*xs, *map(kws.get, names)) if kws else xs
+        flags = (*nodes[: 1 + len(xs)], *(None for _ in given[len(xs) :]))
+        return _computed_twice(tape, f, flags, given, meant, {}, {})
+    if name in _CHOOSING_OF_PANDAS:
+        return _chosen_of_table(tape, x, lambda t: f(t, *xs[1:], **kws))
+    if name in _SHOWN_OF_PANDAS:
         y = f(*xs, **kws)
-        done = tape.record(y, text_pullback(y, len(nodes)), nodes)
-    elif (
-        _is_held(x)
-        and name in _ASKED_OF_PANDAS
-        and not any(map(_is_held, (*xs[1:], *kws.values())))
-    ):
-        done = f(*xs, **kws), None
-    elif (
-        _is_held(x) and name in _REDUCING_OF_PANDAS and len(xs) == 1 and {*kws} <= {"axis", "ddof"}
-    ):
+        return tape.record(y, text_pullback(y, len(nodes)), nodes)
+    if name in _ASKED_OF_PANDAS:
+        return None if any(map(_is_held, (*xs[1:], *kws.values()))) else (f(*xs, **kws), None)
+    if len(xs) > 1:
+        return None
+    if name in ("to_numpy", "__array__") and not kws:
+        return _array(tape, x)
+    if name in ("tolist", "to_list"):
+        return _as_list(tape, x)
+    if name in _REDUCING_OF_PANDAS and {*kws} <= {"axis", "ddof"}:
         axis = {"index": 0, "columns": 1}.get(kws.get("axis", 0), kws.get("axis", 0))
         ddof = {"ddof": kws.get("ddof", 1)} if name in ("std", "var") else {}
         options = ({"axis": axis} if x.ndim == 2 else {}) | ddof
-        done = _computed_twice(tape, f, nodes, xs, _REDUCING_OF_PANDAS[name], kws, options)
-    if done is None and _is_held(x):
-        raise _refused_of_pandas(f"`.{name}(...)`", "which is not followed")
-    return done
+        return _computed_twice(tape, f, nodes, xs, _REDUCING_OF_PANDAS[name], kws, options)
+    return None
 
 
 def _is_indexer(kind: type) -> bool:

@@ -19,7 +19,7 @@ from rulescore import find_rule
 from zygote_lite._activity.activity import is_active
 from zygote_lite._activity.classes import member_of, only_reads
 from zygote_lite._activity.marks import PLAIN, is_reading, is_storing, note_kept, note_stored
-from zygote_lite._activity.named import may_give_to_threads, may_look_at_frames
+from zygote_lite._activity.named import may_be_seen_elsewhere
 from zygote_lite._activity.outputs import may_read_descriptors
 from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._activity.saved import guarded, is_writer
@@ -186,8 +186,7 @@ class InactiveCalls(RecordedFunctions):
         if called is not None:
             refuse_locals(called)
             reads = state.written_files is not None and may_read_descriptors(called)
-            follows = may_look_at_frames(called) or may_give_to_threads(called, given)
-            if reads or follows:
+            if reads or may_be_seen_elsewhere(called, given):
                 nodes = (None,) * (1 + len(given) + len(kws))
                 return self.function(nodes, called, given, kws)
         hooks = hooks_called(f, (*xs, *kws.values()))
