@@ -8,7 +8,8 @@ import types
 from typing import Any
 
 from zygote_lite._activity.reachability import is_users_class
-from zygote_lite._cotangents.kinds import HEAPTYPE, dict_of, is_foreign, is_written_in_python
+from zygote_lite._cotangents.kinds import dict_of, is_foreign, is_written_in_python
+from zygote_lite._ir.traits import HEAPTYPE
 from zygote_lite.caches import cached_by_class
 
 

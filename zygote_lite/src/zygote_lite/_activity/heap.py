@@ -27,7 +27,6 @@ from zygote_lite._activity.reachability import (
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
-    HEAPTYPE,
     INERT,
     LIST,
     OBJECT,
@@ -44,6 +43,7 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import where
+from zygote_lite._ir.traits import HEAPTYPE
 from zygote_lite.errors import Fault
 
 _BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}

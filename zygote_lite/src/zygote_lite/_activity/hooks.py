@@ -24,7 +24,6 @@ from zygote_lite._activity.reachability import functions_in, is_users_class
 from zygote_lite._activity.walk import room_for_hooks
 from zygote_lite._cotangents.kinds import (
     DICT,
-    HEAPTYPE,
     LIST,
     OBJECT,
     SET,
@@ -38,7 +37,7 @@ from zygote_lite._cotangents.kinds import (
     slot_names,
 )
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.traits import SPECIAL_METHODS
+from zygote_lite._ir.traits import HEAPTYPE, SPECIAL_METHODS
 from zygote_lite.caches import cached_by_class
 
 Hook = tuple[types.FunctionType, Any]

@@ -21,7 +21,6 @@ from rulescore.faults import an
 from zygote_lite._activity.classes import computes
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
-    HEAPTYPE,
     OBJECT,
     VALUE,
     held_by,
@@ -46,7 +45,7 @@ from zygote_lite._ir.intrinsics import (
     write_cell,
 )
 from zygote_lite._ir.places import where
-from zygote_lite._ir.traits import BY_ID, NO_TRAITS
+from zygote_lite._ir.traits import BY_ID, HEAPTYPE, NO_TRAITS
 from zygote_lite.errors import Fault
 
 _MOST_PRIVATE, _NEWEST, _SMALL_ENOUGH = 256, 32, 64

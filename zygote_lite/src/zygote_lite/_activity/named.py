@@ -12,6 +12,7 @@ from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.kinds import entries_of, within
 from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.places import is_library
+from zygote_lite._ir.traits import HEAPTYPE
 from zygote_lite.caches import Cache
 
 Marked = tuple[Any, str, Any]
@@ -56,7 +57,7 @@ def _members_named(found: list[Any], names: set[str]) -> Iterator[Any]:
             yield from (vars(x)[name] for name in names if name in vars(x))
             continue
         kind = x if issubclass(type(x), type) else type(x)
-        if kind.__flags__ & _MADE_BY_CLASS:
+        if kind.__flags__ & HEAPTYPE:
             for name in (*names, "__init__", "__call__"):
                 member = member_of(kind, name)
                 if type(member) is property:
@@ -64,9 +65,6 @@ def _members_named(found: list[Any], names: set[str]) -> Iterator[Any]:
                 elif type(member) in (staticmethod, classmethod):
                     member = member.__func__
                 yield member
-
-
-_MADE_BY_CLASS = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 _READING_FRAMES = {"f_locals", "getargvalues", "settrace", "setprofile"}

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rulescore import Array, Tangent, goes_by_value, when_changed
+from zygote_lite._ir.traits import HEAPTYPE
 from zygote_lite.caches import empty_with_garbage
 
 OfType = TypeVar("OfType")
@@ -37,7 +38,7 @@ _FUNCTION_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
     types.MethodWrapperType, types.MethodDescriptorType, types.WrapperDescriptorType,
 )  # fmt: skip
-HEAPTYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of `Py_TPFLAGS`: types made at run time, types in C
+_IMMUTABLE = 1 << 8  # of `Py_TPFLAGS`: types in C
 _kinds: dict[type, int] = {}
 _whole_types: dict[type, bool] = {}
 _MOST_KINDS = 2048  # classes may be made anew in each call, and what is remembered keeps them

@@ -9,11 +9,11 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from rulescore import find_frule, frule, plugins
-from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import plain_call
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.places import is_installed, is_library
+from zygote_lite._ir.traits import HEAPTYPE
 from zygote_lite._nested.gradients import (
     inside,
     inside_jacobian,

@@ -160,11 +160,11 @@ def module_of(f: Any) -> str:
     f = f.__func__ if isinstance(f, types.MethodType) else f
     if isinstance(f, types.FunctionType):
         return str(f.__globals__.get("__name__"))
-    by_class = type(f).__flags__ & _CLASS_MADE and not isinstance(f, type)
+    by_class = type(f).__flags__ & HEAPTYPE and not isinstance(f, type)
     return str(getattr(type(f) if by_class else f, "__module__", None))
 
 
-_CLASS_MADE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+HEAPTYPE = 1 << 9  # of `Py_TPFLAGS`: a type made at run time, by a `class` statement as a rule
 
 
 def is_pure(f: Any) -> bool:

@@ -240,9 +240,7 @@ class Pushforward(OfOneRun):
         return html_of_pushforward(repr(self), self._f, self.y, self._operands[1:])
 
 
-def _refuse_tangents_of_nothing(
-    v: Any, x: Any, seen: set[tuple[int, int]] | None = None
-) -> None:  # fmt: skip
+def _refuse_tangents_of_nothing(v: Any, x: Any, seen: set[tuple[int, int]] | None = None) -> None:
     """Refuse a tangent where there is no gradient."""
     seen = set() if seen is None else seen
     if v is None or (id(v), id(x)) in seen:  # a part that is shared is looked at once

@@ -17,11 +17,11 @@ from zygote_lite._ir.bytecode import placed
 from zygote_lite._ir.module_hooks import hook_of_module
 from zygote_lite._ir.scopes import bound_by_comprehensions, mangled
 from zygote_lite._ir.source import definition_of, rebound_near
+from zygote_lite._ir.traits import HEAPTYPE
 from zygote_lite.errors import unsupported
 
 _FUTURE = __future__.annotations.compiler_flag
 _NAMESPACES = (types.ModuleType, type)
-_HEAPTYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
 
 
 class Variables:
@@ -176,7 +176,7 @@ def _is_settled(space: Any, name: str) -> bool:
     """Return whether an attribute cannot be a variable: user classes hold variables too."""
     if isinstance(space, types.ModuleType):
         return hook_of_module(space, name) is None
-    if not space.__flags__ & _HEAPTYPE:
+    if not space.__flags__ & HEAPTYPE:
         return True
     member = inspect.getattr_static(space, name, None)
     settled = (types.FunctionType, staticmethod, classmethod, type, enum.Enum)
