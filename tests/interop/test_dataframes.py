@@ -14,6 +14,7 @@ from zygote_lite import (
     check_gradient,
     export_adjoint,
     grad,
+    gradient,
     hessian,
     jacobian,
     jvp,
@@ -189,6 +190,59 @@ def test_a_series_is_not_differentiated(name):
     for _ in range(2):
         with pytest.raises(DifferentiationError, match=r"pass `.to_numpy\(\)` of it"):
             grad(ACTIVE[name])(S)
+
+
+class Model:
+    def __init__(self, table, w):
+        self.table, self.w = table, w
+
+    def loss(self):
+        return np.mean((self.table["a"] * self.w - self.table.b) ** 2) + self.table.a.std()
+
+    def __call__(self, w):
+        return (self.table["a"] * w - self.table.loc[:, "b"]).pow(2).mean()
+
+
+COLUMNS = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [0.5, 2.5, 1.5]})
+A, B = COLUMNS.a.to_numpy(), COLUMNS.b.to_numpy()
+HOLDING = {  # a function of something that holds data and `W`, and how to find the gradient
+    "an object": (Model.loss, Model(COLUMNS, W), lambda d: (d.table, d.w)),
+    "a dict": (
+        lambda p: (p["t"]["a"] * p.get("w") - p["t"].b).pow(2).mean(),
+        {"t": COLUMNS, "w": W}, lambda d: (d["t"], d["w"]),
+    ),
+    "a tuple": (lambda p: ((p[0].a * p[1] - p[0].b) ** 2).mean(), (COLUMNS, W), lambda d: d),
+    "groups, in a list": (
+        lambda p: ((p[0].a.sum() * p[1] - B) ** 2).mean(),
+        [COLUMNS.groupby("a"), W], lambda d: d,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_data_within_what_is_differentiated_is_constant(name):
+    f, holder, parts = HOLDING[name]
+    want = None, 2 * A * (A * W - B) / 3
+    for _ in range(3):
+        for found in (
+            gradient(f, holder)[0],
+            grad(f)(holder),
+            pullback(f, holder)[1](1.0)[1],
+        ):
+            of_data, of_w = parts(found)
+            assert of_data is want[0]
+            np.testing.assert_allclose(of_w, want[1])
+
+
+def test_a_function_that_holds_data_has_no_gradient_by_it():
+    model, table, slope = Model(COLUMNS, 0.5), COLUMNS, 1.0
+    for _ in range(3):
+        of_model, dw = pullback(model, W)[1](1.0)
+        assert of_model is None or of_model.table is None
+        np.testing.assert_allclose(dw, 2 * A * (A * W - B) / 3)
+        of_f, dw = pullback(lambda w: np.sum(w * slope * table["a"]), W)[1](1.0)
+        assert (of_f.table, of_f.slope) == (None, np.sum(W * A))
+        np.testing.assert_allclose(dw, A)
 
 
 def test_errors_of_data_say_what_helps():

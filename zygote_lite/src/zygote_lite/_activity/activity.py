@@ -238,12 +238,12 @@ def add_addresses(x: Any) -> None:
 
 
 def addresses_of(x: Any) -> dict[int, Any]:
-    """Return all that has an address and can be reached from `x`."""
+    """Return all that has an address and can be reached from `x`, but not data that it holds."""
     found: dict[int, Any] = {}
-    if is_of_pandas(type(x)):  # an argument itself; within an object it is taken for data
+    if is_of_pandas(type(x)):  # an argument itself
         state.held[id(x)] = x
         state.tables.pop(id(x), None)
-    for value in within(x):
+    for value in within(x, with_data=False):
         kind = kind_of(value)
         t = type(value)
         if kind in (VALUE, OBJECT) and issubclass(t, HOLDERS):

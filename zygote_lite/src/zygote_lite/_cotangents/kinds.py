@@ -63,10 +63,11 @@ def is_opaque(x: Any) -> bool:
 
 
 def carries_nothing(x: Any) -> bool:
-    """Return whether a value is inert: of a slice, whether its bounds are integers."""
+    """Return whether a value is inert, or data; of a slice, whether its bounds are integers."""
     if type(x) is slice:
         return all(isinstance(b, int | np.integer | None) for b in (x.start, x.stop, x.step))
-    return kind_of(x) == INERT
+    kind = kind_of(x)
+    return kind == INERT or (kind == OBJECT and is_data(type(x)))
 
 
 def _remembered(known: dict[type, OfType], t: type, found: OfType) -> OfType:
@@ -138,6 +139,11 @@ def is_converted(t: type) -> bool:
 def is_of_pandas(t: type) -> bool:
     """Return whether a class is the `Series` or the `DataFrame` of pandas, without importing it."""
     return t.__name__ in ("Series", "DataFrame") and t.__module__.split(".")[0] == "pandas"
+
+
+def is_data(t: type) -> bool:
+    """Return whether a class is one of pandas' own: what has gradients may hold such, as data."""
+    return str(t.__module__).partition(".")[0] == "pandas"
 
 
 def is_written_in_python(t: type) -> bool:
@@ -277,8 +283,14 @@ def held_by(f: Any) -> list[Any]:
     return [] if owner is None else [owner]
 
 
-def within(*roots: Any) -> Iterator[Any]:
-    """Yield values and all that they hold; what holds something once."""
+def within(*roots: Any, with_data: bool = True) -> Iterator[Any]:
+    """Yield values and all that they hold; what holds something once.
+
+    Arguments:
+        roots: the values.
+        with_data: whether data of pandas are among what they hold.
+    """
+    given = () if with_data else [*map(id, roots)]
     seen: set[int] = set()
     stack = [*roots]
     while stack:
@@ -288,6 +300,8 @@ def within(*roots: Any) -> Iterator[Any]:
             if id(x) in seen:
                 continue
             seen.add(id(x))
+            if kind == OBJECT and not with_data and is_data(type(x)) and id(x) not in given:
+                continue
             stack += held_by(x) if kind == FUNCTION else [value for _, value in entries_of(x)]
             if TUPLE <= kind <= SET and type(x) not in OF_PYTHON and own_fields(x):
                 stack.append(own_fields(x))

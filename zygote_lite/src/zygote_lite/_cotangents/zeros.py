@@ -22,6 +22,7 @@ from zygote_lite._cotangents.kinds import (
     cotangent_like,
     entries_of,
     held_by,
+    is_data,
     kind_of,
     shown_by_proxy,
 )
@@ -71,7 +72,7 @@ def forms_of(xs: Iterable[Any], numbers: Iterable[int] | None = None) -> tuple[A
 
 def _form_now(x: Any, seen: set[int], known: ZerosByTuple) -> Any:
     kind = kind_of(x)
-    if kind not in _WITH_ENTRIES or isinstance(x, Number | np.ndarray):
+    if kind not in _WITH_ENTRIES or isinstance(x, Number | np.ndarray) or is_data(type(x)):
         return x
     if kind != TUPLE:
         address = address_of(x)
@@ -114,7 +115,7 @@ def filled(
         return zero(x) if d is None else d
     if kind in (INERT, SET) or (kind == FUNCTION and not held_by(x)):
         return d
-    if isinstance(x, np.ndarray):  # a masked array or a matrix: it carries no gradient
+    if isinstance(x, np.ndarray) or is_data(type(x)):  # or a masked array: it has no gradient
         return d
     if kind != TUPLE:  # which goes by value: each place has its own gradient
         address = id(x) if kind == FUNCTION else address_of(x)
