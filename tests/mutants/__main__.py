@@ -57,12 +57,12 @@ def main():
         marked = lines_of(distribution, sampled(distribution, given))
         record(given.reach, sources, marked, given.record or ["tests"])
         return 0
-    if not given.reach.exists():
-        parser.error("record first which tests reach what: python -m tests.mutants --record")
     sample = sampled(distribution, given)
     if given.list:
         print(*(mutation.key for mutation in sample), sep="\n")
         return 0
+    if not given.reach.exists():
+        parser.error("record first which tests reach what: python -m tests.mutants --record")
     return tried(distribution, sample, given)
 
 

@@ -1,6 +1,7 @@
 """Folders are stages: imports point down, in no circle, and a gradient walks down the stages."""
 
 import ast
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -147,6 +148,15 @@ def test_folders_say_what_they_are():
             if path.name == "__init__.py" and name != package:
                 text = ast.get_docstring(ast.parse(path.read_text(encoding="utf8")))
                 assert text, f"{name} has no docstring"
+
+
+def test_folders_of_the_engine_name_all_their_modules():
+    unnamed = []
+    for path in PACKAGES["zygote_lite"].rglob("_*/**/__init__.py"):
+        named = set(re.findall(r"`(\w+)`", ast.get_docstring(ast.parse(path.read_text()))))
+        inside = {one.stem for one in path.parent.iterdir() if one.suffix in ("", ".py")}
+        unnamed += [f"{path.parent}: {one}" for one in sorted(inside - named) if one[0] != "_"]
+    assert unnamed == []
 
 
 def test_no_import_stands_inside_a_function_of_the_engine():

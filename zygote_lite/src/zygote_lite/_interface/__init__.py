@@ -6,7 +6,11 @@ answers where there is some for the types of the arguments. Else the call is *re
 differentiated the call is recorded on a nested tape (`_nested`).
 
 Read in this order: `gradients` (`pullback` and what is made of it), `calls` (the order of the
-tiers, and any call as a plain call by position), `checking` and `differences` (a gradient against
-differences of the function), `show` (the emitted code as text), `export` (code as a module of its
-own), `handlers` (what is installed on the tape).
+tiers, and any call as a plain call by position), `vjp`, `jacobians`, `tangents` and `linearizing`
+(forward mode), `checkpoints`, `batches`, `trees`, `checking` and `differences` (a gradient against
+differences of the function).
+
+The code is shown by `show` and `stages`, highlighted by `code`, and written as a module of its own
+by `export`; `jit` compiles it. `library_functions` has Python functions that call others,
+`clusters` is what dask.distributed is given, and `handlers` is what is installed on the tape.
 """

@@ -5,7 +5,8 @@ pullback, *desugaring* ones stand for other calls, *decompositions* are Python t
 as a function written in C. The tape finds them in the registry and knows none of them by name.
 
 Read `literals` first (tuples, lists and dicts are built, joined and subscripted), `operators`,
-then `objects` (attributes, instances, classes) and `containers`; `library` has one module for each
-module of the standard library. The plainest operations are in `plain` and `library.steps`, too:
-what they mean there is what the others say, with less to ask.
+`calls` (methods, `*args`, decorators), `generators` and `texts` (f-strings and the like), then
+`objects` (attributes, instances, classes) and `containers`; `library` has the functions of the
+standard library. The plainest operations are in `plain` and `library.steps`, too: what they mean
+there is what the others say, with less to ask.
 """

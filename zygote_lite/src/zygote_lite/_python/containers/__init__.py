@@ -1,4 +1,5 @@
 """Lists, dicts, sets, deques: their methods, and where the cotangents of their entries are.
 
-`keys` says which key of a dict is meant; `mappingproxy` redirects calls to the dict that is shown.
+Read `lists` first, then `dicts` (with `keys`, which says which key is meant, and `mappingproxy`,
+which redirects calls to the dict that is shown), `sets` and `deques`.
 """

@@ -1,4 +1,4 @@
-"""StoreItem-to-load forwarding, and recognition of `a[i] = a[i] + v` as a sum in place."""
+"""Store-to-load forwarding, and recognition of `a[i] = a[i] + v` as a sum in place."""
 
 import operator
 from typing import Any
