@@ -15,15 +15,14 @@ MAY_STAND_TWICE = {
 
 
 def names_in(tree):
-    """Yield the names that a module defines: functions, classes and variables."""
-    for node in tree.body:
+    """Yield the names that a module binds: functions, classes, and variables, in blocks too."""
+    for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                parts = target.elts if isinstance(target, ast.Tuple) else [target]
-                yield from (part.id for part in parts if isinstance(part, ast.Name))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif not isinstance(node, ast.AugAssign | ast.expr) or isinstance(node, ast.Tuple):
+            yield from names_in(node)
 
 
 def test_no_name_stands_in_two_modules():

@@ -77,13 +77,13 @@ def _refusing_method(name: str) -> Callable[..., Never]:
     return refuse
 
 
-for _name in (
+for _special_name in (
     *BINARY, *(f"r{name}" for name in BINARY), *REFLECTED, "neg", "pos", "invert", "divmod",
     "rdivmod", "abs", "round", "bool", "len", "iter", "next", "float", "int", "complex", "index",
     "array", "getitem", "setitem", "contains", "getattr", "hash", "str", "repr", "format", "call",
     "reduce", "reduce_ex", "enter", "exit",
 ):  # fmt: skip
-    setattr(Tracer, f"__{_name}__", _refusing_method(f"__{_name}__"))
+    setattr(Tracer, f"__{_special_name}__", _refusing_method(f"__{_special_name}__"))
 
 
 def tracers_in(x: Any) -> bool:

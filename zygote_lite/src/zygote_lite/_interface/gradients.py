@@ -288,7 +288,7 @@ for _maker in (grad, value_and_grad, jit):
 hide_keywords(gradient)
 inside(inside_gradient_of_all)(gradient)
 inside(pullback_inside)(pullback)
-for _asked in (repeatable, writes_around, stamp_around):  # by `rulescore.interop`
-    setattr(pullback, _asked.__name__, _asked)
-for _verb in (grad, value_and_grad, gradient, pullback):
-    declare_verb(_verb, Verb(_verb.__name__))
+for _for_interop in (repeatable, writes_around, stamp_around):  # by `rulescore.interop`
+    setattr(pullback, _for_interop.__name__, _for_interop)
+for _verb_of_gradients in (grad, value_and_grad, gradient, pullback):
+    declare_verb(_verb_of_gradients, Verb(_verb_of_gradients.__name__))

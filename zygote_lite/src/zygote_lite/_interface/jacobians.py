@@ -219,6 +219,6 @@ def _product_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
 
 
 jacrev = jacobian  # JAX's name for it
-for _verb in (jacobian, hessian, hvp):
-    inside_run(_verb)
-    declare_verb(_verb, Verb(_verb.__name__))
+for _verb_of_jacobians in (jacobian, hessian, hvp):
+    inside_run(_verb_of_jacobians)
+    declare_verb(_verb_of_jacobians, Verb(_verb_of_jacobians.__name__))

@@ -327,5 +327,5 @@ def _with_tier(how: str, tier: str | None) -> str:
 
 
 hide_keywords(code_jvp)
-for _shown in (code_lowered, code_primal, code_adjoint, code_jvp, explain):
-    refused_inside(_shown)
+for _shows_code in (code_lowered, code_primal, code_adjoint, code_jvp, explain):
+    refused_inside(_shows_code)

@@ -115,10 +115,10 @@ declare(
     bisect.insort_right, np.place, np.putmask, *IN_PLACE, writes=True,
 )  # fmt: skip
 _OF_LARGEST = ("heapify_max", "heappop_max", "heapreplace_max", "heappush_max", "heappushpop_max")
-for _name in _OF_LARGEST:  # until Python 3.14 they have an underscore, and some are not there
-    for _found in (getattr(heapq, _name, None), getattr(heapq, f"_{_name}", None)):
-        if _found is not None:
-            declare(_found, writes=True)
+for _of_heapq in _OF_LARGEST:  # until Python 3.14 they have an underscore, and some are not there
+    for _in_heapq in (getattr(heapq, _of_heapq, None), getattr(heapq, f"_{_of_heapq}", None)):
+        if _in_heapq is not None:
+            declare(_in_heapq, writes=True)
 
 TEXT_METHODS = {
     "startswith", "endswith", "removeprefix", "removesuffix", "replace", "lower", "upper",

@@ -118,5 +118,5 @@ _METHODS: dict[Any, Any] = {
     Generated.throw: lambda tape, nodes, x, *error: x.step(throw=error),
     Generated.close: lambda tape, nodes, x: (x.frame.close(), None),
 }
-for _method, _resolve in _METHODS.items():
-    handlers.desugared(_method)(_resolve)
+for _of_generators, _resolve in _METHODS.items():
+    handlers.desugared(_of_generators)(_resolve)

@@ -193,9 +193,9 @@ OPERATORS: dict[str, tuple[Any, bool]] = {
     "__divmod__": (divmod, False),
     "__rdivmod__": (divmod, True),
 }
-for _of in map(BINARY.__getitem__, ARITHMETIC):
-    _meanings = ((_of.function, False), (_of.function, True), (_of.in_place, False))
-    OPERATORS.update(zip(_of.methods, _meanings, strict=True))
+for _op in map(BINARY.__getitem__, ARITHMETIC):
+    _meanings = ((_op.function, False), (_op.function, True), (_op.in_place, False))
+    OPERATORS.update(zip(_op.methods, _meanings, strict=True))
 """What methods of numbers and arrays mean, and if their operands are swapped."""
 
 

@@ -123,12 +123,12 @@ def _popped(left: bool, nodes: Nodes, x: Any) -> ValueAndPullback:
     return y, pop_back
 
 
-for _left, _push, _pop in (
+for _at_left, _push, _pop in (
     (False, Deque.append, Deque.pop),
     (True, Deque.appendleft, Deque.popleft),
 ):
-    handlers.structural(_push)(functools.partial(_pushed, _left))
-    handlers.structural(_pop)(functools.partial(_popped, _left))
+    handlers.structural(_push)(functools.partial(_pushed, _at_left))
+    handlers.structural(_pop)(functools.partial(_popped, _at_left))
 
 
 @handlers.structural(Deque.rotate)

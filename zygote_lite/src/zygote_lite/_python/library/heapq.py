@@ -32,5 +32,5 @@ def _(f: Any, nodes: Nodes, *xs: Any, key: Any = None, **kws: Any) -> ValueAndPu
     return (f(*xs, **kws), no_pullback(len(nodes))) if key is None else None
 
 
-for _in_c, _written in {**in_python(heapq), **in_python(bisect)}.items():
-    handlers.in_python(_in_c)(_written)
+for _in_c, _in_source in {**in_python(heapq), **in_python(bisect)}.items():
+    handlers.in_python(_in_c)(_in_source)
