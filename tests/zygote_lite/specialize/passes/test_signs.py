@@ -1,11 +1,14 @@
 """Signs: a negative is left out where a sum can take its sign, and nowhere else."""
 
+import math
+
 import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import assert_slopes
-from zygote_lite import testing, value_and_grad
+from zygote_lite import jvp, testing, value_and_grad
 from zygote_lite._specialize.driver import specialize
+from zygote_lite._specialize.tangents import specialize_forward
 
 X = np.linspace(0.3, 1.2, 1200)
 
@@ -109,3 +112,43 @@ def test_negatives_are_left_out(f, count):
 
 def test_a_negative_that_is_a_gradient_is_computed():
     assert "np.negative(y" in text_of(lambda x, y: np.sum(np.tanh(y) - x * y))
+
+
+def dual_text_of(f, xs):
+    return str(specialize_forward(f, xs, (True, True), xs).text)
+
+
+def test_tangents_take_signs():
+    text = dual_text_of(lambda x, y: np.sum(np.exp(-x * x) - y * np.cos(x)), (X, 1.5 - X))
+    assert "np.negative" not in text, text
+    assert text.count("-x") == 1  # the function's own
+
+
+def test_tangents_of_numbers_take_signs():
+    text = dual_text_of(lambda x, y: math.cos(x) / y - math.cos(y), (0.3, 1.2))
+    assert "-d" not in text, text
+    assert "-(" not in text, text
+
+
+def test_a_tangent_of_a_quotient_is_divided_once():
+    text = dual_text_of(lambda x, y: math.sin(x) / y, (0.3, 1.2))
+    assert text.count("/ y") == 2, text
+
+
+def of_an_array_and_a_number(x, y):
+    return np.sum(-x / (y + x[0])) - y / x[1] - np.sum(-np.exp(-x) / y)
+
+
+@pytest.mark.parametrize("f", [*PROGRAMS, of_an_array_and_a_number])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tangents(f, dtype):
+    xs = X[:6].astype(dtype), (1.5 - X[:6]).astype(dtype)
+    if f is of_an_array_and_a_number:
+        xs = xs[0], 0.7
+    dxs = tuple([x * 0 + 0.1 + x * x for x in xs])
+    with testing.transformed_only():
+        y, dy = jvp(f, xs, dxs)
+    with testing.recorded_only():
+        right, expected = jvp(f, xs, dxs)
+    assert y == right
+    np.testing.assert_allclose(dy, expected, rtol=1e-12 if dtype is np.float64 else 2e-4)

@@ -29,6 +29,8 @@ from zygote_lite._specialize.infer.models import differentiated as _differentiat
 from zygote_lite._specialize.infer.models.lists.items import fact_of_list
 from zygote_lite._specialize.infer.recursion import refuse_changed_functions
 from zygote_lite._specialize.infer.signature import refuse_many_parts
+from zygote_lite._specialize.passes.dead_code import drop_dead
+from zygote_lite._specialize.passes.signs import take_signs
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import float_checked, refuse_other_values
@@ -140,6 +142,7 @@ def _dual_code(
     if over and moves_complex(builder.out):
         raise NotSupported.FORWARD("it takes a nested gradient of complex numbers")
     dual, nodes = Dual(builder, builder.out), builder.out
+    primal = {*walk(nodes)}
     moving = [x for x, flag in zip(arguments, active, strict=True) if flag]
     read: list[Node] = []
     builder.out = read
@@ -151,12 +154,15 @@ def _dual_code(
         elif x in dual.still:
             dual.still.add(checked)
     found = dual.of_result(value)
+    given = found if alone else structure(tuple, [value, found])
+    drop_dead(forward, [], [given, *builder.copies.values()])
+    take_signs(builder, forward, [given, *builder.copies.values()], primal)
     name = plain_name(f) + (f"_{over.verb.value}" if over else "")
     name += "_tangent" if alone else "_and_tangent"
     made = written(
         inputs, f, name, [*names, *(d.name for d in tangents)], [*arguments, *tangents],
         (False,) * (len(xs) + len(tangents)), forward, Backward(builder, memory=memory),
-        found if alone else structure(tuple, [value, found]), {},
+        given, {},
     )  # fmt: skip
     made.poles = builder.poles
     if made.poles and any(map(_catches_poles, walk(forward))):

@@ -21,7 +21,12 @@ from zygote_lite._specialize.rules.pullback import (
     InlinedPullback,
     KeptPart,
 )
-from zygote_lite._specialize.rules.scalar import ScalarRule, times, warns_of_poles
+from zygote_lite._specialize.rules.scalar import (
+    ScalarRule,
+    over_one_divisor,
+    times,
+    warns_of_poles,
+)
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar, may_be_complex, shares_axes
@@ -164,12 +169,19 @@ class OperationRules:
         """Write the partial derivatives times the tangents, added up."""
         xs = [self.originals.get(x, x) for x in known.xs]
         rule = ScalarRule(known.rule, xs, known.out, known.alike)
-        total: Value | None = None
+        moving: list[Value] = []
+        partials: list[Value] = []
         for x, partial in zip(xs, rule.partial_derivatives(self.builder), strict=True):
             dx = self.of(x)
-            if dx is None or (partial.is_constant and partial.sample is None):
-                continue
+            if dx is not None and not (partial.is_constant and partial.sample is None):
+                moving.append(dx)
+                partials.append(partial)
+        over, partials = over_one_divisor(self.builder, partials)
+        total: Value | None = None
+        for dx, partial in zip(moving, partials, strict=True):
             total = self.sum(total, times(self.builder, dx, partial, known.out))
+        if over is not None and total is not None:
+            total = self.builder.apply(operator.truediv, [total, over])
         if known.rule.poles and any(map(warns_of_poles, xs)):
             self.builder.poles = True
         return total

@@ -5,7 +5,7 @@ Of `t = -x; t = t * y; z = z + t` there remains `t = x * y; z = z - t`.
 
 import operator
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
@@ -27,17 +27,31 @@ from zygote_lite._specialize.typed.values import Value, memory_of, shape_root
 _LINEAR = (np.sum, np.ndarray.sum)
 
 
-def take_signs(builder: Builder, block: list[Node], results: list[Value]) -> None:
-    """Leave out the negatives of arrays in a block, and in those inside, where sums allow it."""
+def take_signs(
+    builder: Builder, block: list[Node], results: list[Value], stay: Collection[Node] = ()
+) -> None:
+    """Leave out the negatives in a block, and in those inside, where sums allow it.
+
+    Arguments:
+        results: what is read after the block.
+        stay: nodes that are not left out.
+    """
+    reads = _reads_in(block, results)
     for inner in (block, *[b for node in walk(block) for b in inner_blocks(node)]):
         for op in [node for node in reversed(inner) if isinstance(node, Op)]:
-            if op.function is operator.neg and op.target.is_array and not op.check:
-                reads = Counter(x for node in walk(block) for x in reads_of(node))
-                reads.update(leaf for x in results for leaf in leaves(x))
+            if op.function is operator.neg and not op.check and op not in stay:
                 flow = _Flow(builder, op, inner)
                 if flow.ends_in_sums(reads):
-                    for edit in flow.edits:
-                        edit()
+                    flow.edit(reads)
+                    if flow.is_remade:
+                        reads = _reads_in(block, results)
+
+
+def _reads_in(block: list[Node], results: list[Value]) -> Counter[Value]:
+    """Return how often each value is read."""
+    reads = Counter(x for node in walk(block) for x in reads_of(node))
+    reads.update(leaf for x in results for leaf in leaves(x))
+    return reads
 
 
 class _Flow:
@@ -47,17 +61,21 @@ class _Flow:
         opposite: for each value that is to be left out, the value that is there with the other
             sign; it may be the same variable.
         edits: what to do once it is known that all of them end in sums.
+        readers: the nodes that are edited.
+        is_remade: whether the edits put other nodes into the block.
     """
 
     def __init__(self, builder: Builder, op: Op, block: list[Node]) -> None:
         self.builder, self.op, self.block = builder, op, block
         self.opposite = {op.target: op.arguments[0]}
         self.edits: list[Callable[[], None]] = [self.leave_out]
+        self.readers: list[Node] = []
+        self.is_remade = False
 
     def ends_in_sums(self, reads: Counter[Value]) -> bool:
         """Return whether all that reads one of the values can take its sign."""
         x = self.op.arguments[0]
-        if not x.is_array or x.may_be_written:
+        if not _is_numeric(x) or x.may_be_written:
             return False
         read: Counter[Value] = Counter()
         is_written = False
@@ -68,8 +86,19 @@ class _Flow:
                 return False
             if found and not self.takes(node):
                 return False
+            self.readers += [node] * bool(found)
+            if found and all(read[y] == reads[y] for y in self.opposite):
+                return True
             is_written = is_written or any(_writes_to(x, n) for n in walk([node]))
-        return all(read[y] == reads[y] for y in self.opposite)
+        return False
+
+    def edit(self, reads: Counter[Value]) -> None:
+        """Edit the block, and count again what is read there."""
+        edited = [self.op, *self.readers]
+        reads.subtract(x for node in edited for x in reads_of(node))
+        for edit in self.edits:
+            edit()
+        reads.update(x for node in self.readers for x in reads_of(node))
 
     def takes(self, node: Node) -> bool:
         """Return whether a node takes the sign of what it reads, or hands it on."""
@@ -153,6 +182,7 @@ class _Flow:
 
     def become(self, node: AddInto, function: object, pair: list[Value]) -> None:
         """Compute a sum anew that was computed in place."""
+        self.is_remade = True
         at = self.block.index(node)
         self.block[at] = Op(node.origin, node.target, function, pair, context=node.context)
 

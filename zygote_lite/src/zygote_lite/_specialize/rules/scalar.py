@@ -147,15 +147,33 @@ def _divided_by(builder: Builder, dy: Value, y: Value) -> Value:
     return _operation(builder, operator.truediv, dy, y)
 
 
-def _quotient(builder: Builder, x: Value) -> tuple[Value, Value] | None:
-    """Return what a float64 is the quotient of, where that is still what it was."""
+def over_one_divisor(
+    builder: Builder, partials: list[Value]
+) -> tuple[Value | None, list[Value]]:  # fmt: skip
+    """Return what several partials are all divided by, and their dividends; else `None` and them.
+
+    Sums of tangents are then divided once: `(dx - out * dy) / y`.
+    """
+    quotients = [_quotient(builder, x, of_one=True) for x in partials]
+    divisors = {q[1] for q in quotients if q is not None}
+    if len(partials) < 2 or None in quotients or len(divisors) != 1:
+        return None, partials
+    return divisors.pop(), [q[0] for q in quotients if q is not None]
+
+
+def _quotient(builder: Builder, x: Value, of_one: bool = False) -> tuple[Value, Value] | None:
+    """Return what a float64 is the quotient of, where that is still what it was.
+
+    Arguments:
+        of_one: whether the dividend may be the constant one.
+    """
     made = builder.definitions.get(x)
     if made is None or made.function is not operator.truediv or x in builder.added_to:
         return None
     a, b = made.arguments
-    if any(part.may_be_written for part in (a, b)) or not all(map(_is_double, (x, a, b))):
+    if any(part.may_be_written for part in (a, b)) or not all(map(_is_double, (x, b))):
         return None
-    return a, b
+    return (a, b) if _is_double(a) or (of_one and is_one(a)) else None
 
 
 def _is_double(x: Value) -> bool:
