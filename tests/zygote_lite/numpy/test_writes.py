@@ -242,6 +242,50 @@ def test_tangents_and_second_derivatives_of_powers_of_integers(x):
     )
 
 
+def cut_off(y, x):
+    y.flat[:2] = x
+
+
+def repeated(y, x):
+    y.flat[1:] = x[:2]
+
+
+def repeated_in_a_list(y, x):
+    y.flat[[0, 3, 3]] = [x[1], 2.0]
+
+
+def along_the_diagonal(y, x):
+    np.fill_diagonal(y, x[:2])
+
+
+def nothing(y, x):
+    y.flat[1:3] = x[:0]
+
+
+@pytest.mark.parametrize(
+    "write", [cut_off, repeated, repeated_in_a_list, along_the_diagonal, nothing]
+)
+def test_an_iterator_repeats_what_is_written_or_cuts_it_off(write):
+    def f(x):
+        y = np.outer(x, x)
+        write(y, x * 3.0)
+        return np.sum(y**2)
+
+    x = np.array([0.5, 1.5, -2.0])
+    for _ in range(3):
+        _, want, _ = slopes(f, (x,))[0]
+        np.testing.assert_allclose(gradient(f, x)[0], want, rtol=1e-6)
+
+
+def test_an_iterator_writes_one_number_at_one_place():
+    def f(x):
+        y = x * 1.0
+        y.flat[1] = x[:2]
+
+    with pytest.raises(ValueError, match="single item"):
+        gradient(f, np.ones(3))
+
+
 def at_a_mask(y):
     y[y > 0.0] = y[::-1]
 
@@ -472,3 +516,54 @@ def test_draws_into_an_array_take_its_shape(drawn):
         value, slope = value_and_grad(f)(V)
         assert value == f(V)
         np.testing.assert_allclose(slope, slopes(f, (V,))[0][1], rtol=1e-6)
+
+
+TAKEN = {
+    "more axes": (lambda x, out: np.clip(x, -1.0, 1.0, out=out), (2, 3), float),
+    "by a generalized ufunc": (lambda x, out: np.vecdot(x[None], x, out=out), (2,), float),
+    "single": (lambda x, out: np.add(x, x, out=out), (3,), np.float32),
+    "a tuple": (lambda x, out: np.multiply(x, x, out=(out,)), (3,), float),
+}
+REFUSED = {
+    "no parameter": (lambda x, out: np.cross(x, x[::-1], out=out), (3,), float, TypeError),
+    "no tuple": (lambda x, out: np.take(x, [0, 1, 2], out=(out,)), (3,), float, TypeError),
+    "of a product": (lambda x, out: np.dot(x, x, out=out), (), np.float32, ValueError),
+    "of a choice": (lambda x, out: np.compress([1, 1], x, out=out), (2, 2), float, ValueError),
+    "of a sum": (lambda x, out: np.sum(x, out=out), (3,), float, ValueError),
+    "of einsum": (lambda x, out: np.einsum("i,i->i", x, x, out=out), (3,), np.float32, TypeError),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_out_may_have_more_axes_or_another_dtype_where_numpy_takes_it(name):
+    f, shape, dtype = TAKEN[name]
+
+    def total(x):
+        out = np.zeros(shape, dtype)
+        f(x, out)
+        return np.sum(out**2)
+
+    x = np.array([0.3, -0.5, 0.7])
+    step = 2e-3 if dtype is float else 0.05
+    _, want, _ = slopes(total, (x,), step)[0]
+    for _ in range(3):
+        tolerance = 1e-6 if dtype is float else 1e-4
+        np.testing.assert_allclose(gradient(total, x)[0], want, rtol=tolerance)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_out_raises_where_numpy_does(name):
+    f, shape, dtype, error = REFUSED[name]
+
+    def total(x):
+        out = np.zeros(shape, dtype)
+        f(x, out)
+        return np.sum(out)
+
+    x = np.array([0.3, -0.5, 0.7])
+    with pytest.raises(error) as wanted:
+        total(x)
+    for _ in range(3):
+        with pytest.raises(error) as found:
+            gradient(total, x)
+        assert str(found.value) == str(wanted.value)

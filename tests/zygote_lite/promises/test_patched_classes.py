@@ -3,7 +3,9 @@
 Python tells nobody that a class has changed. What is remembered of it would answer for what it was.
 """
 
+import dataclasses
 import sys
+from collections import namedtuple
 from unittest import mock
 
 import pytest
@@ -240,3 +242,61 @@ def test_a_property_that_takes_the_place_of_a_default_runs_once():
     kind.default = property(lambda thing: calls.append(1) or 3.0)
     assert grad(f)(0.7) == 3.0
     assert calls == [1]
+
+
+def by_defaults(kind, method):
+    """Return what replaces the first default of a method, and what replaces that by keyword."""
+
+    def by_place():
+        getattr(kind, method).__defaults__ = (5.0, *getattr(kind, method).__defaults__[1:])
+
+    def by_keyword():
+        getattr(kind, method).__kwdefaults__ = {"last": 7.0}
+
+    return by_place, by_keyword
+
+
+def test_a_default_of_a_dataclass_that_is_replaced_is_followed():
+    @dataclasses.dataclass
+    class Thing:
+        first: float
+        second: float = 2.0
+        made: list = dataclasses.field(default_factory=list)
+        last: float = dataclasses.field(default=3.0, kw_only=True)
+
+    def f(x):
+        y = Thing(x)
+        y.made.append(x)
+        return y.first * y.second * y.made[0] * y.last
+
+    right_or_refused(f)
+    for change in by_defaults(Thing, "__init__"):
+        change()
+        right_or_refused(f)
+    Thing.__init__.__defaults__ = None
+    for _ in range(3):
+        with pytest.raises(TypeError, match=r"missing 2 required positional"):
+            grad(f)(0.7)
+
+
+def test_a_field_of_a_named_tuple_that_is_replaced_is_followed():
+    kind = namedtuple("Pair", "a b", defaults=(2.0,))
+
+    def f(x):
+        y = kind(x)
+        return y.a * y.b * x
+
+    def g(x):
+        return f(kind(x, x * x).b)
+
+    for h in (f, g):
+        right_or_refused(h)
+    by_defaults(kind, "__new__")[0]()
+    for h in (f, g):
+        right_or_refused(h)
+    kind.b = property(lambda y: y[0] * 3.0)
+    for h in (f, g):
+        right_or_refused(h)
+    kind.b = 4.0
+    for h in (f, g):
+        right_or_refused(h)

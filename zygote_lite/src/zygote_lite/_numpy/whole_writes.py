@@ -17,27 +17,16 @@ from zygote_lite._ir.places import where
 from zygote_lite._ir.traits import traits_of
 from zygote_lite._numpy.conversions import as_array
 from zygote_lite._numpy.writes import check_kinds, refuse_overlap, write_array
+from zygote_lite._tape.arguments import takes_out
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
 
-def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId, f: Any) -> Traced:
+def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId) -> Traced:
     """Write the whole of an array, as `out=` and the operators in place do."""
     check_kinds(x, value, at_value is not None)
-    shape = np.shape(value)
-    spreads = isinstance(f, np.ufunc) and (f.signature is None or not shape)
-    if spreads and len(shape) <= x.ndim:
-        shape = tuple(
-            n if m == 1 else m
-            for m, n in zip((1,) * (x.ndim - len(shape)) + shape, x.shape, strict=True)
-        )  # the operands are repeated
-    if shape != x.shape and f is not np.copyto:
-        raise ValueError(
-            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast "
-            f"shape {np.shape(value)}"
-        )
     if not np.can_cast(np.result_type(value), x.dtype, "same_kind"):
         np.copyto(np.empty_like(x), value)  # raises what NumPy raises
     tape.call((None, at_x, None, at_value), write_array, x, Ellipsis, value)
@@ -55,7 +44,9 @@ def _(in_place: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     except ValueError as error:
         refused = error
     else:
-        return write_whole(tape, a, nodes[1], value, node, of.ufunc)
+        if np.shape(value) == a.shape:
+            return write_whole(tape, a, nodes[1], value, node)
+        refused = ValueError(f"an array of shape {a.shape} cannot hold one of {np.shape(value)}")
     of.in_place(a.copy(), b)  # raises what Python raises: of three shapes
     raise refused
 
@@ -101,7 +92,13 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     value, node = tape.call((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
     if is_of_pandas(type(value)):
         value, node = tape.call((None, node), np.asarray, value)
-    return write_whole(tape, target, at, value, node, f)
+    is_alike = (np.shape(value), np.result_type(value)) == (target.shape, target.dtype)
+    if not (is_alike and takes_out(f) and (out is target or isinstance(f, np.ufunc))):
+        spare = np.empty_like(target)
+        if is_draw:
+            xs = (np.random.default_rng(), *xs[1:])
+        f(*xs, **{**kws, "out": spare if out is target else (spare,)})  # raises what NumPy raises
+    return write_whole(tape, target, at, value, node)
 
 
 def _with_mask(
@@ -134,14 +131,14 @@ def _(
     src, at_src = as_array(tape, nodes[2], src)
     if where is not True:
         src, at_src = tape.call((None, None, at_src, nodes[1]), np.where, where, src, dst)
-    write_whole(tape, dst, nodes[1], src, at_src, np.copyto)
+    write_whole(tape, dst, nodes[1], src, at_src)
     return None, None
 
 
 def _replaced_by(of: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, axis: int = -1) -> Traced:
     """Resolve a method that gives an array the value that a function makes of it."""
     value, node = tape.call((None, nodes[1], *(None for _ in (*xs, axis))), of, x, *xs, axis)
-    write_whole(tape, x, nodes[1], value, node, of)
+    write_whole(tape, x, nodes[1], value, node)
     return None, None
 
 

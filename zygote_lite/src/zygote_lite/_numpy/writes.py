@@ -169,6 +169,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
     """Resolve `x[index] = value` on an array."""
     if bind_method(type(x), "__setitem__") is not None:
         return None  # the user's class of arrays writes in its own way
+    repeats = isinstance(x, np.flatiter)
     if isinstance(x, np.flatiter):
         base = x.base
         if not base.flags.c_contiguous:
@@ -183,6 +184,12 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
         return tape.call((None, nodes[1], None, node), write_array, x, index, value)
     if is_read_as_array(x, index, value):
         value, node = as_array(tape, nodes[3], value)
+        nodes = (*nodes[:3], node)
+    if repeats and np.size(value) != 1:  # it is repeated, or cut off
+        shape = np.shape(x[index])
+        if not shape or not np.size(value):
+            return base.flat.__setitem__(index, value), None  # it raises, or writes nothing
+        value, node = tape.call((None, nodes[3], None), np.resize, value, shape)
         nodes = (*nodes[:3], node)
     if isinstance(value, np.ndarray) and value.ndim and value.shape[0] == 1 and x.dtype.kind != "O":
         extra = value.ndim - np.ndim(x[index])

@@ -209,9 +209,14 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     return None
 
 
-@cached_by_kind(512)
 def _signature(init: Any) -> inspect.Signature:
-    return inspect.signature(init)
+    defaults, found = _known_signature(init)
+    return found if defaults is init.__defaults__ else inspect.signature(init)
+
+
+@cached_by_kind(512)
+def _known_signature(init: Any) -> tuple[Any, inspect.Signature]:
+    return init.__defaults__, inspect.signature(init)
 
 
 def fill_dataclass(
@@ -244,7 +249,9 @@ def fill_dataclass(
             value, node = bound[name], flags[name]
         elif f.default_factory is not dataclasses.MISSING:
             value, node = tape.call((None,), f.default_factory)
-        elif f.default is not dataclasses.MISSING and (f.init or "__slots__" in vars(cls)):
+        elif f.init and (default := _default_of(init, f)) is not f.default:
+            value, node = default, None  # the one in `__defaults__` was replaced
+        elif f.init or (f.default is not dataclasses.MISSING and "__slots__" in vars(cls)):
             value, node = tape.call((None, None, None), getattr, f, "default")
         else:
             continue
@@ -259,6 +266,14 @@ def fill_dataclass(
         after, at = tape.call((None, None, None), getattr, y, "__post_init__")
         tape.call((at, *(node for _, node in late)), after, *(value for value, _ in late))
     return None, None
+
+
+def _default_of(init: Any, f: Any) -> Any:
+    """Return what an `__init__` of a dataclass takes for a field that is not given."""
+    names = init.__code__.co_varnames[: init.__code__.co_argcount]
+    if f.name not in names:
+        return init.__kwdefaults__[f.name]
+    return init.__defaults__[names.index(f.name) - len(names)]
 
 
 def _is_made_by_fields(cls: Any) -> bool:

@@ -230,6 +230,8 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
                 f"the attribute {name} of {an(kind.__name__)} is different after two branches, or "
                 "is not set"
             )
+        if is_named(x):
+            keep(builder.inputs, kind, name, found)
         return value
     if isinstance(found, types.MemberDescriptorType):
         raise Unsound.RAISES(f"the attribute {name} of {an(kind.__name__)} is not set")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.names import name_of
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.traits import module_of, traits_of
 from zygote_lite._specialize.infer.iteration.known import as_they_are_now
@@ -21,6 +22,7 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import added_at, has_length, same_shape
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
+from zygote_lite._tape.arguments import takes_out
 from zygote_lite.caches import cached_by_kind
 
 Writing = Callable[[Builder, list[Value], dict[str, Value]], Value | None]
@@ -46,6 +48,8 @@ def writing_call(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         _refuse_overlap(builder, f, [*xs, *kws.values()], out)
         result = builder.apply(f, xs, kws)
         _demand_shape(builder, out, result)
+        if not isinstance(f, np.ufunc) and dtypes_of(out.fact) != dtypes_of(result.fact):
+            raise Unsound.WRITES_A_RESULT("it writes a result into an array of another dtype")
         return write_over(builder, out, result)
     if is_hashable(f) and f in _WRITERS and xs[0].is_array:
         return _WRITERS[f](builder, xs, kws)
@@ -130,6 +134,8 @@ def _with_out(
             xs = xs[:-1]
     if out is None or not out.is_array:
         return None, xs, kws
+    if not takes_out(f):
+        raise Unsound.RAISES(f"{name_of(f)} has no parameter `out`")
     return out, xs, {name: x for name, x in kws.items() if name != "out"}
 
 
