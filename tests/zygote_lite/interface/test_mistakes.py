@@ -62,6 +62,20 @@ MISTAKES = {  # the call, the code, and what is told
         lambda: jvp(square, (X,), (np.ones(2),)), "ZL031", "the argument is ndarray of shape (3,)"),
     "array as the tangent of a number": (
         lambda: jvp(square, (2.0,), (X,)), "ZL031", "and the argument is a number: give one"),
+    "no seed": (lambda: vjp(square, 2.0)[1](), "ZL034", "∂(square) is given 0 arguments, and"),
+    "two seeds": (lambda: pullback(square, 2.0)[1](1.0, 2.0), "ZL034", "2 arguments, and takes"),
+    "seed by another name": (
+        lambda: vjp(square, X)[1](dx=X), "ZL034", "1 argument, `dx` by name, and takes one"),
+    "no seed beside aux": (
+        lambda: vjp(lambda x: (x, 1), 2.0, has_aux=True)[1](), "ZL034", "and takes one"),
+    "no seed inside": (
+        lambda: grad(lambda x: pullback(square, x)[1]()[1])(2.0), "ZL034", "0 arguments, and"),
+    "two seeds inside": (
+        lambda: grad(lambda x: vjp(square, x)[1](1.0, 2.0)[0])(2.0), "ZL034", "2 arguments, and"),
+    "tangent by name": (
+        lambda: linearize(square, X)[1](x=X), "ZL031", "given `x` by name: give the tangents by"),
+    "tangent by name on the tape": (
+        lambda: linearize(lambda x: x * len(vars()), 2.0)[1](x=1.0), "ZL031", "`x` by name"),
     "number of tangents": (
         lambda: jvp(product, (1.0, 2.0), (1.0,)), "ZL031", "1 tangent for 2 arguments"),
     "tangent alone": (lambda: jvp(square, 2.0, 1.0), "ZL031", "write `jvp(f, (x,), (dx,))`"),

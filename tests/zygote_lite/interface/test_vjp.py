@@ -2,6 +2,8 @@
 
 import copy
 import functools
+import inspect
+import math
 
 import numpy as np
 import pytest
@@ -208,3 +210,22 @@ def test_an_engine_for_hosts_says_where_cotangents_begin():
     )
     assert y == 30.0
     assert back(1.0)[first:] == (15.0, 10.0)
+
+
+@pytest.mark.parametrize("how", [testing.recorded_only, testing.transformed_only])
+def test_a_seed_may_be_given_by_its_name(how):
+    def cube(x):
+        return x * x * x
+
+    def inside(x):
+        return vjp(cube, x)[1](dy=2.0)[0]
+
+    with how():
+        assert vjp(cube, 3.0)[1](dy=2.0) == (54.0,)
+        assert pullback(cube, 3.0)[1](dy=2.0) == (None, 54.0)
+        assert gradient(inside, 3.0) == (36.0,)
+
+
+def test_a_pullback_shows_that_it_takes_one_cotangent():
+    for make in (vjp, pullback):
+        assert [*inspect.signature(make(math.sin, 3.0)[1]).parameters] == ["dy"]

@@ -14,7 +14,7 @@ from zygote_lite._interface.tangents import by_dual_code
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.names import name_of, shown_name
 from zygote_lite._nested.gradients import refused_inside
-from zygote_lite._nested.tangents import Pushforward, pushed_forward
+from zygote_lite._nested.tangents import Pushforward, pushed_forward, refuse_named_tangents
 from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import original
@@ -61,8 +61,9 @@ class TransformedPushforward(OfOneRun):
         self._outside = _read_outside(enter, f)
         self._recorded: Pushforward | None = None
 
-    def __call__(self, *tangents: Any) -> Any:
+    def __call__(self, *tangents: Any, **named: Any) -> Any:
         try:
+            refuse_named_tangents(self, named)
             found = None
             if len(tangents) == len(self._xs):
                 pairs = [*zip(tangents, self._zeros, strict=True)]

@@ -23,7 +23,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb
 from zygote_lite._specialize.watch import AUXILIARY, PULLBACK
 from zygote_lite._tape.notebook import html_of_pullback
-from zygote_lite._tape.run import OfOneRun, Pullback, pullback_text, recorded
+from zygote_lite._tape.run import OfOneCotangent, Pullback, recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of, seed, with_zeros
 from zygote_lite._tape.validate import (
     check_fit,
@@ -57,18 +57,14 @@ class TransformedPullback(Pullback):
     ) -> None:
         super().__init__(back, f, y, xs, flags or (True,) * (1 + len(xs)), [])
 
-    def __call__(self, dy: Any) -> tuple[Any, ...]:
-        try:
-            check_fit(dy, self._y, self)
-            if dy is None:
-                return (None,) * len(self._flags)
-            found = finite_cotangents(self._back, self._y, filled(dy, self._y))
-            if found is None:
-                return self.recorded()(dy)
-            return own_buffers(found, (dy, self._xs))
-        except BaseException as error:
-            __tracebackhide__ = keep_users_frames(error)
-            raise
+    def pull(self, dy: Any) -> tuple[Any, ...]:
+        check_fit(dy, self._y, self)
+        if dy is None:
+            return (None,) * len(self._flags)
+        found = finite_cotangents(self._back, self._y, filled(dy, self._y))
+        if found is None:
+            return self.recorded()(dy)
+        return own_buffers(found, (dy, self._xs))
 
     def again(self) -> tuple[Any, Any]:
         """Return the value and the pullback of the tape."""
@@ -96,7 +92,7 @@ class PullbackOfFirst(TransformedPullback):
         return pair[0], of_first(back)
 
 
-class VectorJacobianProduct(OfOneRun):
+class VectorJacobianProduct(OfOneCotangent):
     """Map the cotangent of a value to a tuple of those of the arguments, with zeros for `None`.
 
     Arguments:
@@ -119,17 +115,10 @@ class VectorJacobianProduct(OfOneRun):
         self._f, self._back, self._y, self._xs, self._places = f, back, y, xs, places
         self._forms = forms
 
-    def __call__(self, dy: Any) -> tuple[Any, ...]:
-        try:
-            found = self._back(dy)
-            each = zip(self._places, self._forms, strict=True)
-            return tuple([None if at is None else filled(found[at], x) for at, x in each])
-        except BaseException as error:
-            __tracebackhide__ = keep_users_frames(error)
-            raise
-
-    def __repr__(self) -> str:
-        return pullback_text(self._f)
+    def pull(self, dy: Any) -> tuple[Any, ...]:
+        found = self._back(dy)
+        each = zip(self._places, self._forms, strict=True)
+        return tuple([None if at is None else filled(found[at], x) for at, x in each])
 
     def _repr_html_(self) -> str:
         active = [at is not None for at in self._places]

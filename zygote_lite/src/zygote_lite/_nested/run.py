@@ -10,7 +10,7 @@ from zygote_lite._cotangents.zeros import filled
 from zygote_lite._nested.cotangents import box, pair, unbox
 from zygote_lite._nested.tape import NestedStore, NestedTape
 from zygote_lite._tape.generators import refuse_iterator
-from zygote_lite._tape.run import pullback_text
+from zygote_lite._tape.run import one_cotangent, pullback_text
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import (
     check_fit,
@@ -90,8 +90,9 @@ class NestedPullback:
         self, tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
         """Pull a cotangent back, on the outer tape."""
-        check_fit(xs[0], self.run.y, self)
-        cotangents = self.run.back(box(xs[0], nodes[1], tape))
+        dy = one_cotangent(self, xs, kws)
+        check_fit(dy, self.run.y, self)
+        cotangents = self.run.back(box(dy, nodes[1], tape))
         return self.run.value_with(tuple(cotangents))
 
     def __call__(self, dy: Any) -> Any:
@@ -112,8 +113,9 @@ class NestedProduct(NestedPullback):
         self, tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
         """Pull a cotangent back to the arguments, with zeros, on the outer tape."""
-        check_fit(xs[0], self.run.y[0] if self.has_aux else self.run.y, self)
-        dy = box(xs[0], nodes[1], tape)
+        dy = one_cotangent(self, xs, kws)
+        check_fit(dy, self.run.y[0] if self.has_aux else self.run.y, self)
+        dy = box(dy, nodes[1], tape)
         found = self.run.back((dy, None) if self.has_aux else dy)
         operands = zip(found[1:], self.run.operands[1:], strict=True)
         return self.run.value_with(tuple([filled(d, x) for d, x in operands]))

@@ -63,6 +63,15 @@ from zygote_lite.errors import DifferentiationError, Fault
 _STEP = 0.6180339887498949  # of a sequence in which no two numbers are alike
 
 
+def refuse_named_tangents(push: OfOneRun, named: dict[str, Any]) -> None:
+    """Refuse tangents that are given by the names of arguments."""
+    if named:
+        raise Fault.TANGENT(
+            f"{push!r} is given {', '.join([f'`{name}`' for name in named])} by name: give the "
+            "tangents by position, in the order of the arguments"
+        )
+
+
 class Pushforward(OfOneRun):
     """Map the tangents of a function's arguments to the tangent of its value.
 
@@ -149,8 +158,9 @@ class Pushforward(OfOneRun):
             DifferentiationError,
         )
 
-    def __call__(self, *tangents: Any) -> Any:
+    def __call__(self, *tangents: Any, **named: Any) -> Any:
         try:
+            refuse_named_tangents(self, named)
             self.check(tangents)
             with _holding(self._kept):
                 dy = self.push(tangents, Store())

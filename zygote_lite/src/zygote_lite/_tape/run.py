@@ -1,8 +1,11 @@
 """The tape's answers: the value of a call, and its pullback."""
 
-from typing import Any
+import inspect
+from abc import abstractmethod
+from typing import Any, overload
 
 from rulescore import find_rule, project
+from rulescore.faults import counted
 from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._activity.saved import Stamps, refuse_overwritten, stamp
 from zygote_lite._cotangents.kinds import is_known_by_rule
@@ -46,7 +49,49 @@ class OfOneRun:
         )
 
 
-class Pullback(OfOneRun):
+class OfOneCotangent(OfOneRun):
+    """What maps the cotangent of a function's value to those of the arguments."""
+
+    _f: Any
+
+    @overload
+    def __call__(self, dy: Any, /) -> tuple[Any, ...]: ...
+    @overload
+    def __call__(self, *, dy: Any) -> tuple[Any, ...]: ...
+    def __call__(self, *given: Any, **named: Any) -> tuple[Any, ...]:
+        try:
+            return self.pull(one_cotangent(self, given, named))
+        except BaseException as error:
+            __tracebackhide__ = keep_users_frames(error)
+            raise
+
+    @abstractmethod
+    def pull(self, dy: Any) -> tuple[Any, ...]:
+        """Return the cotangents, for that of the value."""
+
+    def __repr__(self) -> str:
+        return pullback_text(self._f)
+
+
+_call: Any = OfOneCotangent.__call__
+_call.__signature__ = inspect.signature(OfOneCotangent.pull)
+
+
+def one_cotangent(back: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Return the cotangent that a pullback is given; raise where it is given something else."""
+    if len(given) == 1 and not named:
+        return given[0]
+    if not given and [*named] == ["dy"]:
+        return named["dy"]
+    count = counted(len(given) + len(named), "argument")
+    by_name = f", {', '.join([f'`{name}`' for name in named])} by name" if named else ""
+    raise Fault.COTANGENT(
+        f"{back!r} is given {count}{by_name}, and takes one: the cotangent of the value, which is "
+        "a tuple where the value is one"
+    )
+
+
+class Pullback(OfOneCotangent):
     """Map the cotangent of a function's value to those of the function and its arguments.
 
     `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, then the cotangents of the keyword arguments, in
@@ -66,33 +111,26 @@ class Pullback(OfOneRun):
         self._back, self._f, self._y, self._xs, self._flags = back, f, y, xs, flags
         self._stamps = stamps
 
-    def __call__(self, dy: Any) -> tuple[Any, ...]:
+    def pull(self, dy: Any) -> tuple[Any, ...]:
+        check_fit(dy, self._y, self)
+        if dy is not None and is_known_by_rule(type(self._y)):
+            dy = project(dy, self._y)
+        if self._stamps:
+            refuse_overwritten(self._stamps, name_of(self._f))
+        outer, state.store = state.store, Store()
+        store = state.store
         try:
-            check_fit(dy, self._y, self)
-            if dy is not None and is_known_by_rule(type(self._y)):
-                dy = project(dy, self._y)
-            if self._stamps:
-                refuse_overwritten(self._stamps, name_of(self._f))
-            outer, state.store = state.store, Store()
-            store = state.store
-            try:
-                by_value = self._back(store.add(self._y, dy))
-                operands = (self._f, *self._xs)
-                refuse_shared(operands, self._flags, store)
-                found = tuple(
-                    store.collect(x, d) if flag else None
-                    for x, d, flag in zip(operands, by_value, self._flags, strict=True)
-                )
-                return own_buffers(found, (dy, operands))
-            finally:
-                store.restore()
-                state.store = outer
-        except BaseException as error:
-            __tracebackhide__ = keep_users_frames(error)
-            raise
-
-    def __repr__(self) -> str:
-        return pullback_text(self._f)
+            by_value = self._back(store.add(self._y, dy))
+            operands = (self._f, *self._xs)
+            refuse_shared(operands, self._flags, store)
+            found = tuple(
+                store.collect(x, d) if flag else None
+                for x, d, flag in zip(operands, by_value, self._flags, strict=True)
+            )
+            return own_buffers(found, (dy, operands))
+        finally:
+            store.restore()
+            state.store = outer
 
     def _repr_html_(self) -> str:
         active = [bool(flag) for flag in self._flags[1:]]

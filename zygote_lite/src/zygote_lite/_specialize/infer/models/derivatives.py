@@ -40,7 +40,10 @@ Kws = dict[str, Value]
 def call_inside(builder: Builder, f: Any, xs: list[Value], kws: Kws) -> Value | None:
     """Write the call of a verb, or of what one has made; return `None` for other functions."""
     if isinstance(f, PullbackInside):
-        return f.call(*xs)
+        given = [*xs, *kws.values()]
+        if len(given) != 1 or not {*kws} <= {"dy"}:
+            raise Unsound.COTANGENT_TYPE("a nested pullback is not given one cotangent")
+        return f.call(*given)
     derivative = f if isinstance(f, DerivativeInside) else derivative_of(f)
     if derivative is not None:
         return call_derivative(builder, derivative, xs, kws)
