@@ -73,8 +73,8 @@ class OfOneCotangent(OfOneRun):
         return pullback_text(self._f)
 
 
-_call: Any = OfOneCotangent.__call__
-_call.__signature__ = inspect.signature(OfOneCotangent.pull)
+_call_of_pullback: Any = OfOneCotangent.__call__
+_call_of_pullback.__signature__ = inspect.signature(OfOneCotangent.pull)
 
 
 def one_cotangent(back: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -86,8 +86,8 @@ def one_cotangent(back: Any, given: tuple[Any, ...], named: dict[str, Any]) -> A
     count = counted(len(given) + len(named), "argument")
     by_name = f", {', '.join([f'`{name}`' for name in named])} by name" if named else ""
     raise Fault.COTANGENT(
-        f"{back!r} is given {count}{by_name}, and takes one: the cotangent of the value, which is "
-        "a tuple where the value is one"
+        f"{back!r} is given {count}{by_name}, and takes one: give the cotangent of the value, a "
+        "tuple where the value is one"
     )
 
 
