@@ -119,7 +119,10 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     helpers = Helpers({public, inner, "np", "math", *outside})
     for name, x in made.bound.items():
         helpers.add(name, x)
-    entry = _checked_entry(made, active, single, public, inner)
+    fills = re.search(r"\bNone\b", "".join([*helpers.texts, str(made.text)])) is not None
+    if fills:
+        helpers.add("with_zeros", _WITH_ZEROS)
+    entry = _checked_entry(made, active, single, public, inner, fills)
     for test in (are_numbers, are_distinct):
         if f"{test.__name__}(" in entry:
             helpers.add(test.__name__, test)
@@ -162,9 +165,17 @@ def _number_text(x: Any, name: str) -> str:
 
 
 def _checked_entry(
-    made: Specialized, active: tuple[bool, ...], single: bool, name: str, inner: str
+    made: Specialized, active: tuple[bool, ...], single: bool, name: str, inner: str, fills: bool
 ) -> str:
-    """Return the function that looks at what it is given, and at what it returns."""
+    """Return the function that looks at what it is given, and at what it returns.
+
+    Arguments:
+        made: the code.
+        active: which arguments are differentiated.
+        single: whether one is, and its gradient is no tuple.
+        name, inner: the names of this function, and of the one that it calls.
+        fills: whether a gradient may be `None`, and is made zeros.
+    """
     parameters = made.parameters[: len(made.arguments)]
     pairs = [*zip(parameters, made.arguments, strict=True)]
     taken = {*made.parameters}
@@ -186,6 +197,8 @@ def _checked_entry(
     lines.append(f"    {', '.join([value, *found])} = {inner}({', '.join(made.parameters)})")
     infinite = 'raise FloatingPointError("a gradient that is not finite needs zygote_lite")'
     lines += _unless(checks_of(made, active, found, exported=True), infinite)
+    if fills:
+        lines += [f"    {d} = with_zeros({d}, {p})" for d, p in zip(found, wanted, strict=True)]
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
     return "\n".join([*lines, f"    return {value}, {gradient}"])
 
@@ -252,6 +265,21 @@ def project(dx, x):
     return dx.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(dx)'''
 
 
+_WITH_ZEROS = '''\
+def with_zeros(d, x):
+    """Put zeros where a gradient is None, since nothing passed there."""
+    if isinstance(x, dict):
+        return {key: with_zeros(d and d.get(key), part) for key, part in x.items()}
+    if isinstance(x, (list, tuple)):
+        parts = [with_zeros(d and d[i], part) for i, part in enumerate(x)]
+        return parts if isinstance(x, list) else tuple(parts)
+    if d is not None or x is None or isinstance(x, str):
+        return d
+    if isinstance(x, np.ndarray):
+        return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else float)
+    return type(x)(0) if isinstance(x, (float, complex, np.inexact)) else 0.0'''
+
+
 class Helpers:
     """The texts of functions, each before those that call it.
 
@@ -273,6 +301,8 @@ class Helpers:
         self.named[name] = x
         if x is project:
             self.texts.append(_PROJECT.replace("def project(", f"def {name}(", 1))
+        elif x is _WITH_ZEROS:
+            self.texts.append(_WITH_ZEROS)
         elif x is Array:  # the arrays of other libraries are not among the arguments
             self.texts.append(f"{name} = np.ndarray")
         elif x is UNSET:
