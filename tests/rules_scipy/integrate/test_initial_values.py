@@ -9,7 +9,7 @@ from scipy import optimize as so
 from scipy.linalg import expm
 
 from rules_scipy.integrate import initial_values
-from rules_scipy.shared.steps import again, choosing, explicit, stages
+from rules_scipy.shared.steps import again, choosing, explicit, iterations, stages
 from rules_scipy.shared.steps.choosing import long_steps
 from rulescore.__main__ import main
 from tests.rules_scipy.tiers import compare
@@ -423,9 +423,11 @@ def test_stages_are_used_where_the_right_hand_side_gives_them_again():
     at, values = np.array([[[0.0, 1.0], [1.0, 2.0]], [[0.0, 1.0], [1.0, 3.0]]])
     rate = lambda t, y: (t * y, (t, float(y[0])))
     values = values[:, :, None]
-    backs = explicit.one_by_one(rate, at, values, at[:, :, None] * values, 1, {1})
+    backs = explicit.one_by_one(
+        rate, lambda back: back, at, values, at[:, :, None] * values, 1, {1}
+    )
     assert backs == [[(0.0, 0.0), (1.0, 1.0)], [(1.0, 1.0), (2.0, 3.0)]]
-    assert explicit.one_by_one(rate, at, values, 0.9 + values, 1, {1}) is None
+    assert explicit.one_by_one(rate, lambda back: back, at, values, 0.9 + values, 1, {1}) is None
 
 
 SPREAD = np.diag(np.ones(8), 1) + np.diag(np.ones(8), -1) - 2 * np.eye(9)
@@ -509,6 +511,43 @@ def test_a_derivative_of_many_equations_is_written_out_the_same_together(monkeyp
         d = slopes[5 * i : 5 * i + 5]
         for found, expected in zip(together.step(i, d)[:2], alone.step(i, d)[:2], strict=True):
             np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("most", [1, 30])  # iterations: too few, and enough
+def test_systems_that_iterations_do_not_solve_are_solved_at_once(most, monkeypatch):
+    def end(p):
+        rate = lambda t, y: p * (SPREAD @ y) - 30.0 * y - 50.0 * y**3
+        found = si.odeint(rate, np.cos(np.arange(9.0)), [0.0, 1.0], tfirst=True, rtol=1e-9)
+        return np.sum(found[1] ** 2) * 1e20
+
+    (expected,) = gradient(end, 0.7)
+    solve, solved = np.linalg.solve, []
+    monkeypatch.setattr(np.linalg, "solve", lambda *xs: solved.append(1) or solve(*xs))
+    monkeypatch.setattr(stages, "PLAIN", 1)
+    monkeypatch.setattr(iterations, "MOST", most)
+    assert gradient(end, 0.7)[0] == pytest.approx(expected, rel=1e-7)
+    assert bool(solved) == (most == 1)
+
+
+@pytest.mark.parametrize("method", ["RK45", "LSODA"])
+def test_derivatives_of_all_forms_add_up_over_stages(method):
+    def rate(t, y, p):
+        force = math.sin(y[0]) * p["few"][0]
+        if t > 0.5:
+            force += (t - 0.5) ** 3 * p["few"][1] * p["many"][0]
+        return [y[1], -force - 0.1 * y[1]]
+
+    def end(few, many, single):
+        single = np.float32(0.5) * single
+        f = lambda t, y: rate(t, y, {"few": few, "many": many * single})
+        return si.solve_ivp(f, (0.0, 1.0), [1.0, 0.0], method, rtol=1e-8, atol=1e-8).y[0, -1]
+
+    given, h = [np.array([1.5, 0.8]), np.ones(3), 2.0], 1e-3
+    found = gradient(end, *given)
+    moved = [np.array([0.3, -0.7]), np.array([0.2, 0.5, 0.1]), 0.4]
+    ends = [end(*[x + s * d for x, d in zip(given, moved, strict=True)]) for s in (h, -h)]
+    along = sum(np.sum(d * x) for d, x in zip(found, moved, strict=True))
+    assert along == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-5)
 
 
 @pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-8])

@@ -5,11 +5,17 @@ import itertools
 import numpy as np
 from scipy import integrate as si
 
+from rules_scipy.integrate.initial_values import without_second
 from rules_scipy.shared.flat import Flat
 from rules_scipy.shared.solvers import as_arguments, entries_of, like_arguments, solver
 from rulescore import RuleSet, stop_gradient
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.quadratures")
+SECOND = (
+    "scipy.integrate has no second derivatives and no tangents of integrals over several "
+    "variables, which would take minutes: integrate the derivative of the integrand, and take "
+    "the gradient of that, or take differences of gradients"
+)
 WITHIN = 1e-9  # the least relative error that is asked for
 
 
@@ -214,7 +220,7 @@ def of_nested(ad, f, given, ranges, limits):
         ranges: the limits of each variable, the innermost first, as `limits_of` takes them.
         limits: the names of these, one after the other, if they are arguments of their own.
     """
-    without_second(given["func"], given["args"], *itertools.chain(*map(both_of, ranges)))
+    without_second(SECOND, given["func"], given["args"], *itertools.chain(*map(both_of, ranges)))
     inside = Nested(ad, given["func"], as_arguments(given["args"] or ()))
     found, _ = inside.flat.settled(lambda: inside.cotangents(ranges))
 
@@ -235,19 +241,6 @@ def of_nested(ad, f, given, ranges, limits):
 def both_of(limits):
     """Return the limits of a variable, or the one function that gives them."""
     return (limits,) if callable(limits) else limits
-
-
-def without_second(*given):
-    """Do nothing, where a first derivative is asked for."""
-
-
-@rule(without_second)
-def _(*given):
-    raise NotImplementedError(
-        "scipy.integrate has no second derivatives and no tangents of integrals over several "
-        "variables, which would take minutes: integrate the derivative of the integrand, and take "
-        "the gradient of that, or take differences of gradients"
-    )
 
 
 class Nested:

@@ -30,6 +30,17 @@ class Radau(Scheme):
         self.A = self.weights(self.c).T
         self.last = self.A[-1]
 
+    @functools.cached_property
+    def diagonal(self):
+        """The eigenvalues of `A.T`, the vectors and their inverse: of two conjugate ones, one.
+
+        The vectors of these are twice as long, so that real parts add up to the whole.
+        """
+        roots, vectors = np.linalg.eig(self.A.T)
+        inverse, kept = np.linalg.inv(vectors), roots.imag >= 0
+        doubled = vectors[:, kept] * np.where(roots.imag[kept] > 0, 2.0, 1.0)
+        return [root if root.imag else root.real for root in roots[kept]], doubled, inverse[kept]
+
     def weights(self, x):
         """Return the weights of the stages in values at some parts of a step, in columns."""
         return np.dot(self.P, powers(x, len(self.c))[1:])

@@ -8,7 +8,7 @@ import numpy as np
 
 from rules_scipy.shared.steps.collocation import Along
 from rules_scipy.shared.steps.runge_kutta import Done
-from rules_scipy.shared.steps.stages import FEW, OneByOne, at_once, is_same
+from rules_scipy.shared.steps.stages import FEW, at_once, gathered, is_same, kept_of
 
 
 def steps_of_stages(f, rates, begin, first, noted, tableau, within):
@@ -53,23 +53,25 @@ def steps_of_stages(f, rates, begin, first, noted, tableau, within):
         found = at_once(*rates, together.ravel(), wanted.reshape(-1, first.size), slopes)
         if found is not None:
             return Along(tableau, knots, x, slopes, found)
-    backs = one_by_one(rates[0], at, values, K, tableau.stages, asked)
+    keep = kept_of(K[:, :, 0].size, first.size) if is_few else lambda back: back
+    backs = one_by_one(rates[0], keep, at, values, K, tableau.stages, asked)
     if backs is None:
         return None
     if not is_few:
         return Done(knots, tableau, K, backs)
     backs = [back for row in backs for back in [*row, *[None] * (len(c) - len(row))]]
-    return Along(tableau, knots, x, K.reshape(-1, first.size), OneByOne(backs, first.size))
+    return Along(tableau, knots, x, K.reshape(-1, first.size), gathered(backs, first.size))
 
 
-def one_by_one(rate, at, values, K, end, asked):
-    """Return the pullbacks at the stages of each step, or `None` where values are not the same.
+def one_by_one(rate, keep, at, values, K, end, asked):
+    """Return what is kept of the pullbacks at the stages of each step.
 
-    The last stage of a step is the first one of the next. Stages on which nothing depends are left
-    out.
+    It is `None` where values are not the same. The last stage of a step is the first one of the
+    next. Stages on which nothing depends are left out.
 
     Arguments:
         rate: the right-hand side and its pullback, at a time and a value.
+        keep: what returns what is kept of a pullback.
         at, values, K: the times of the stages, the values there, and the right-hand side.
         end: how many stages a step has before its end.
         asked: the steps within which the value is asked for.
@@ -85,6 +87,7 @@ def one_by_one(rate, at, values, K, end, asked):
                 slopes[0], back = last
             else:
                 slopes[s], back = rate(at[i, s], values[i, s].copy())
+                back = keep(back)
             found.append(back)
         last = (slopes[end].copy(), found[end]) if len(found) > end else None
         if not is_same(slopes[: len(found)], K[i, : len(found)]):

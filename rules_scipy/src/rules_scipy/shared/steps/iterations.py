@@ -15,6 +15,8 @@ from rules_scipy.shared.steps.sums import Sum
 
 MANY = 8  # iterations after which the derivative is computed anew
 MOST = 30
+ALIKE = 1.5  # two sizes of steps whose ratio is less
+SMALL = 30  # equations, whose factors take less time than an iteration more
 
 
 class Iterated:
@@ -27,9 +29,7 @@ class Iterated:
 
     def __init__(self, along, stages):
         self.along, self.stages = along, stages
-        self.is_stiff, self.slope = False, None
-        self.roots, self.V = np.linalg.eig(along.scheme.A.T)
-        self.inverse = np.linalg.inv(self.V)
+        self.is_stiff, self.slope, self.near = False, None, None
 
     def pulled(self, dwithin, dK):
         """Complete the cotangents of the stages; return those of all else.
@@ -67,34 +67,50 @@ class Iterated:
                 return found
             self.is_stiff = True
         if self.slope is None:
-            self.slope = self.stages.slope(i * count + count // 2)
+            self.slope, self.near = self.stages.slope(i * count + count // 2), None
         near = self.with_one_slope(h)
-        found, count = residuals(applied, side, near, self.along.exact, MOST)
-        if found is None or count > MANY:
+        found, iterations = residuals(applied, side, near, self.along.exact, MOST)
+        if found is None or iterations > MANY:
             self.slope = None
         if found is None:
             slopes = np.stack([self.stages.slope(i * count + s) for s in range(count)])
-            system = np.eye(side.size) - h * np.einsum("jk,jab->kajb", A, slopes).reshape(
-                side.size, -1
-            )
+            moved = np.einsum("jk,jab->kajb", A, slopes).reshape(side.size, -1)
+            system = np.eye(side.size) - h * moved
             found = np.linalg.solve(system, np.ravel(side)).reshape(side.shape)
         return found
 
     def with_one_slope(self, h):
-        """Return what solves the system with one derivative for all stages."""
-        roots, V, inverse = self.roots, self.V, self.inverse
-        kept = roots.imag >= 0  # of two conjugate parts one tells both
-        roots, inverse = roots[kept], inverse[kept]
-        V = V[:, kept] * np.where(roots.imag > 0, 2.0, 1.0)
-        unit = np.eye(len(self.slope))
-        factors = [sl.lu_factor(unit - h * root * self.slope, check_finite=False) for root in roots]
+        """Return what solves the system with one derivative for all stages.
+
+        That for a step of nearly the same size is taken where there is one, of many equations.
+        """
+        if (
+            self.near is not None
+            and len(self.slope) > SMALL
+            and 1 / ALIKE < h / self.near[0] < ALIKE
+        ):
+            return self.near[1]
+        unit, (roots, V, inverse) = np.eye(len(self.slope)), self.along.scheme.diagonal
+        solves = [solver_with(unit - h * root * self.slope) for root in roots]
 
         def near(d):
-            parts = [sl.lu_solve(factor, row, check_finite=False)
-                     for factor, row in zip(factors, np.dot(inverse, d), strict=True)]  # fmt: skip
-            return np.dot(V, parts).real
+            rows = zip(solves, np.dot(inverse, d), strict=True)
+            return np.dot(V, [solve(row) for solve, row in rows]).real
 
+        self.near = h, near
         return near
+
+
+def solver_with(matrix):
+    """Return what solves a system of few equations by LAPACK: SciPy's checks take as long.
+
+    With a singular matrix the solution is not finite, which `residuals` notices.
+    """
+    if np.iscomplexobj(matrix):
+        lu, pivots, _ = sl.lapack.zgetrf(matrix)
+        return lambda side: sl.lapack.zgetrs(lu, pivots, side)[0]
+    lu, pivots, _ = sl.lapack.dgetrf(matrix)
+    return lambda side: sl.lapack.dgetrs(lu, pivots, side.real)[0]
 
 
 def residuals(applied, side, near, exact, most):

@@ -12,7 +12,7 @@ import numpy as np
 
 from rules_scipy.shared.flat import leaves
 from rules_scipy.shared.steps.rates import NoColumnsError
-from rules_scipy.shared.steps.sums import Sum, size_of, together, weighted
+from rules_scipy.shared.steps.sums import Sum, form_of, size_of, together, weighted
 
 FEW = 6  # equations whose derivatives are written out as matrices
 BLOCK = 2**20  # numbers that are kept
@@ -37,15 +37,97 @@ def pulled_at(one, many, plain, times, values, slopes, count):
         found = at_once(one, many, plain, times, values, slopes, count)
         if found is not None:
             return found
-    backs = [one(t, np.array(x))[1] for t, x in zip(times, values, strict=True)]
-    return OneByOne(backs, slopes.shape[1])
+    keep = kept_of(len(values), slopes.shape[1])
+    found = [keep(one(t, np.array(x))[1]) for t, x in zip(times, values, strict=True)]
+    return gathered(found, slopes.shape[1])
+
+
+def kept_of(count, size):
+    """Return what makes of a pullback what is kept of it, for so many stages and equations.
+
+    Pullbacks hold many objects, which Python's collector of cycles visits again and again. Of a few
+    equations only numbers are kept.
+    """
+    return Written(count, size) if size <= FEW else lambda back: back
+
+
+def gathered(found, size):
+    """Return what pulls back at stages, from what is kept of each: `None` where nothing is."""
+    return WrittenOut(found, size) if size <= FEW else OneByOne(found, size)
+
+
+class Written:
+    """What writes out the derivatives at the stages of a few equations.
+
+    Arguments:
+        count, size: how many stages and equations there are.
+    """
+
+    def __init__(self, count, size):
+        self.units, self.most, self.form = np.eye(size), BLOCK / max(count * size, 1), None
+
+    def __call__(self, back):
+        """Return cotangents of the time, of the value and of all others, for all unit vectors.
+
+        Where those of all others are many, or of another form than at the first stage, the pullback
+        is returned for these.
+        """
+        times, values, others = [], [], []
+        for unit in self.units:
+            df, dt, dx, *dargs = back(unit)
+            times.append(0.0 if dt is None else dt)
+            values.append(np.zeros_like(unit) if dx is None else dx)
+            others.append((df, *dargs))
+        forms = {form_of(d) for d in others}
+        if self.form is None and others and size_of(others[0]) < self.most:
+            self.form = forms
+        is_kept = forms == self.form and len(forms) == 1 and None not in forms
+        return times, values, *((others, None) if is_kept else (None, back))
+
+
+class WrittenOut:
+    """Pull back through a few equations at each stage alone, by derivatives that are written out.
+
+    Arguments:
+        found: what `Written` has returned for each stage; `None` where nothing depends on one.
+        size: how many equations there are.
+    """
+
+    def __init__(self, found, size):
+        nothing = [0.0] * size, [np.zeros(size)] * size, None, None
+        self.found, self.size = [nothing if part is None else part for part in found], size
+
+    @functools.cached_property
+    def by_value(self):
+        """The derivatives by the value, transposed."""
+        rows = np.array([values for _, values, _, _ in self.found])
+        return rows.reshape(len(self.found), self.size, self.size).swapaxes(-1, -2)
+
+    @functools.cached_property
+    def by_time(self):
+        """The derivatives by the time, in rows."""
+        return np.array([times for times, _, _, _ in self.found]).reshape(len(self.found), -1)
+
+    def others(self, d):
+        """Return the sum of the cotangents of all others, for those of the stages, in rows."""
+        total, kept, weights = Sum(), [], []
+        for (_, _, others, back), row in zip(self.found, d, strict=True):
+            if others is not None:
+                kept += others
+                weights.append(row)
+            elif back is not None:
+                df, _, _, *dargs = back(row)
+                total.add((df, *dargs))
+        if kept:
+            total.add(weighted(kept, np.ravel(weights)))
+        return total.total()
 
 
 class OneByOne:
-    """Pull back through a right-hand side at each stage alone.
+    """Pull back through many equations at each stage alone.
 
     Arguments:
-        backs: the pullbacks, some of them at several stages; `None` where nothing depends on one.
+        backs: the pullbacks.
         size: how many equations there are.
     """
 
@@ -53,39 +135,6 @@ class OneByOne:
 
     def __init__(self, backs, size):
         self.backs, self.size = backs, size
-
-    @functools.cached_property
-    def found(self):
-        """What the pullbacks give for unit vectors, those of each stage together.
-
-        These are cotangents of the time, of the value, and of all others, unless these are many.
-        """
-        units, found, keeps = np.eye(self.size), [], None
-        known = {id(None): [(None, None, None)] * self.size}
-        for back in self.backs:
-            if id(back) not in known:
-                known[id(back)] = of_units = []
-                for unit in units:
-                    df, dt, dx, *dargs = back(unit)
-                    if keeps is None:
-                        count = len(self.backs) * self.size
-                        keeps = count * size_of((df, *dargs)) < BLOCK
-                    of_units.append((dt, dx, (df, *dargs) if keeps else None))
-            found += known[id(back)]
-        return found
-
-    @functools.cached_property
-    def by_value(self):
-        """The derivatives by the value, transposed."""
-        rows = [np.zeros(self.size) if dx is None else dx for _, dx, _ in self.found]
-        return np.array(rows).reshape(len(self.backs), self.size, self.size).swapaxes(-1, -2)
-
-    @functools.cached_property
-    def by_time(self):
-        """The derivatives by the time, in rows."""
-        return np.array([0.0 if d[0] is None else d[0] for d in self.found]).reshape(
-            len(self.backs), -1
-        )
 
     def step(self, i, d):
         """Return the cotangents of times, values and all others, for those of a step's stages."""
@@ -110,21 +159,6 @@ class OneByOne:
         """Return the derivative by the value at one stage, transposed."""
         found = [self.backs[place](unit)[2] for unit in np.eye(self.size)]
         return np.stack([np.zeros(self.size) if d is None else d for d in found], axis=1)
-
-    def others(self, d):
-        """Return the sum of the cotangents of all others, for those of the stages, in rows."""
-        others = [d[2] for d in self.found]
-        if any(other is not None for other in others):
-            try:
-                return weighted(others, np.ravel(d))
-            except TypeError:
-                pass
-        total = Sum()
-        for back, row in zip(self.backs, d, strict=True):
-            if back is not None:
-                df, _, _, *dargs = back(row)
-                total.add((df, *dargs))
-        return total.total()
 
 
 class AtOnce:

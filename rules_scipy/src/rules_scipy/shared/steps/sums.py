@@ -51,30 +51,33 @@ def together(ds):
 
 
 def weighted(ds, weights):
-    """Return the sum of cotangents of one value, each times a number.
-
-    Raises `TypeError` where that is not one product: they differ in form, or in precision.
-    """
-    given = [i for i, d in enumerate(ds) if d is not None]
-    if not given:
-        return None
-    if len(given) < len(ds):
-        ds, weights = [ds[i] for i in given], weights[given]
+    """Return the sum of cotangents of one form, which `form_of` knows, each times a number."""
     kind = type(ds[0])
-    if any(type(d) is not kind for d in ds):
-        raise TypeError
-    if kind is tuple and len({*map(len, ds)}) == 1:
+    if kind is type(None):
+        return None
+    if kind is tuple:
         return tuple([weighted(column, weights) for column in zip(*ds, strict=True)])
-    if kind is Tangent and all(d.keys() == ds[0].keys() for d in ds):
+    if kind is Tangent:
         fields = {name: weighted([d[name] for d in ds], weights) for name in [*ds[0].keys()]}
         return Tangent(ds[0]._primal, **fields)
-    if kind is np.ndarray and len({d.shape for d in ds}) == 1:
-        found = np.stack(ds)
-        if found.dtype == weights.dtype:
-            return np.tensordot(weights, found, 1)
-    if kind in (float, np.float64):
-        return np.dot(weights, ds)
-    raise TypeError
+    return np.tensordot(weights, np.stack(ds), 1) if kind is np.ndarray else np.dot(weights, ds)
+
+
+def form_of(d):
+    """Return the form of a cotangent, in which its numbers stand; `None` if it has no such form.
+
+    Numbers and arrays have one where they are as exact as a weight is.
+    """
+    kind = type(d)
+    if kind is tuple:
+        forms = tuple(map(form_of, d))
+        return None if None in forms else forms
+    if kind is Tangent:
+        forms = tuple([(name, form_of(x)) for name, x in d.items()])
+        return None if any(form is None for _, form in forms) else (d._primal, forms)
+    if kind is np.ndarray:
+        return d.shape if d.dtype == float else None
+    return kind if d is None or kind in (float, np.float64) else None
 
 
 def size_of(d):
