@@ -119,10 +119,10 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     helpers = Helpers({public, inner, "np", "math", *outside})
     for name, x in made.bound.items():
         helpers.add(name, x)
-    fills = re.search(r"\bNone\b", "".join([*helpers.texts, str(made.text)])) is not None
-    if fills:
+    partly = _may_be_none("\n".join([*helpers.texts, str(made.text)]), public)
+    if any(partly):
         helpers.add("with_zeros", _WITH_ZEROS)
-    entry = _checked_entry(made, active, single, public, inner, fills)
+    entry = _checked_entry(made, active, single, public, inner, partly)
     for test in (are_numbers, are_distinct):
         if f"{test.__name__}(" in entry:
             helpers.add(test.__name__, test)
@@ -164,8 +164,61 @@ def _number_text(x: Any, name: str) -> str:
 # -- the function that is called ---------------------------------------------------------------
 
 
+def _may_be_none(text: str, name: str) -> list[bool]:
+    """Return for each gradient that a function returns whether it may be `None`, or hold it."""
+    with TREES:
+        module = ast.parse(text)
+    body = [*ast.walk(module)]
+    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    known = {node.name for node in functions if node.name != name and _none_in(node, set())}
+    assigned = [
+        ([*map(_root, node.targets)], node.value) for node in body if isinstance(node, ast.Assign)
+    ]
+    assigned += [
+        ([_root(node.func.value)], ast.List(node.args))
+        for node in body
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
+    count = -1
+    while count != len(known):
+        count = len(known)
+        for targets, value in assigned:
+            if _none_in(value, known):
+                known.update(*targets)
+    (function,) = [node for node in functions if node.name == name]
+    within = {node for inner in functions if inner is not function for node in ast.walk(inner)}
+    results = [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node not in within
+    ]
+    found = [node.elts[1:] for node in results if isinstance(node, ast.Tuple)]
+    return [any(_none_in(part, known) for part in parts) for parts in zip(*found, strict=True)]
+
+
+def _root(x: ast.AST) -> set[str]:
+    """Return the names of the variables that an assignment changes."""
+    return {node.id for node in ast.walk(x) if isinstance(node, ast.Name)}
+
+
+def _none_in(x: ast.AST, known: set[str]) -> bool:
+    """Return whether `None`, or a name that may be it, is in an expression that may be it."""
+    if isinstance(x, ast.Compare | ast.BinOp | ast.UnaryOp | ast.AugAssign):
+        return False
+    if isinstance(x, ast.Constant):
+        return x.value is None
+    if isinstance(x, ast.Name):
+        return x.id in known
+    return any(_none_in(part, known) for part in ast.iter_child_nodes(x))
+
+
 def _checked_entry(
-    made: Specialized, active: tuple[bool, ...], single: bool, name: str, inner: str, fills: bool
+    made: Specialized,
+    active: tuple[bool, ...],
+    single: bool,
+    name: str,
+    inner: str,
+    partly: list[bool],
 ) -> str:
     """Return the function that looks at what it is given, and at what it returns.
 
@@ -174,7 +227,7 @@ def _checked_entry(
         active: which arguments are differentiated.
         single: whether one is, and its gradient is no tuple.
         name, inner: the names of this function, and of the one that it calls.
-        fills: whether a gradient may be `None`, and is made zeros.
+        partly: for each gradient, whether it may be `None`, or hold it, which is made zeros.
     """
     parameters = made.parameters[: len(made.arguments)]
     pairs = [*zip(parameters, made.arguments, strict=True)]
@@ -197,8 +250,8 @@ def _checked_entry(
     lines.append(f"    {', '.join([value, *found])} = {inner}({', '.join(made.parameters)})")
     infinite = 'raise FloatingPointError("a gradient that is not finite needs zygote_lite")'
     lines += _unless(checks_of(made, active, found, exported=True), infinite)
-    if fills:
-        lines += [f"    {d} = with_zeros({d}, {p})" for d, p in zip(found, wanted, strict=True)]
+    gradients = zip(found, wanted, partly, strict=True)
+    lines += [f"    {d} = with_zeros({d}, {p})" for d, p, lacks in gradients if lacks]
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
     return "\n".join([*lines, f"    return {value}, {gradient}"])
 
