@@ -128,7 +128,8 @@ def arrangements(x):
 @works("NumPy functions in Python without a rule: `np.piecewise`, `np.select`", (V,))
 def piecewise(x):
     y = np.select([x > 0.65, x > 0.55], [x * x, np.sin(x)], 0.1)
-    return np.sum(y * x)
+    z = np.piecewise(x, [x > 0.65, x < 0.55], [np.cos, lambda t: 2.0 * t * t, 0.3])
+    return np.sum(y * x) + np.sum(z * x)
 
 
 @works("`scipy.stats` log-likelihood in Python", (V, 0.2))

@@ -41,6 +41,7 @@ from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
 from zygote_lite._specialize.infer.models.lists import gathered as _gathered
+from zygote_lite._specialize.infer.models.pieces import of_pieces
 from zygote_lite._specialize.infer.models.subclasses import base_of, of_subclasses
 from zygote_lite._specialize.infer.models.vectorized import (
     OfEntries,
@@ -289,7 +290,8 @@ def _of_structures(builder: Builder, f: Any, xs: Values, kws: Options, stem: str
         found = _gathered.of_lists(builder, f, xs, kws, stem)
         if found is not None:
             return found
-    return _dicts.made(builder, xs, kws) if f is dict else None
+    found = of_pieces(builder, f, xs, kws)
+    return _dicts.made(builder, xs, kws) if found is None and f is dict else found
 
 
 def _builtin(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
