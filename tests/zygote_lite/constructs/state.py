@@ -790,7 +790,12 @@ def user_list_becomes_active(x, y):
 def polynomial_object(x):
     p = np.poly1d([x, 1.0, x * x])
     q = p * p + np.poly1d([x])
-    return q(0.5) + p.deriv()(x) * p.integ()(1.0) * p.coeffs[0] + p[2] * x.__mul__(x)
+    return q(0.5) + p.deriv()(x) * p.integ()(1.0) * p.coeffs[0] + p[2] * x
+
+
+@works("a special method of a number, called by its name", (0.7,))
+def special_method_of_a_number(x):
+    return x.__mul__(x) + x
 
 
 class Settings:

@@ -162,6 +162,9 @@ def _(x: np.ndarray, trim="fb"):
 
     def pullback(dy):
         cut = y.size and "f" in trim.lower()
+        if x.ndim == 1:
+            before = np.flatnonzero(x)[0] if cut else 0
+            return (project(np.pad(dy, (before, len(x) - len(y) - before)), x),)
         first = [places.min() if cut else 0 for places in np.nonzero(x)]
         widths = [(i, n - i - m) for i, n, m in zip(first, x.shape, y.shape, strict=True)]
         return (project(np.pad(dy, widths), x),)

@@ -140,10 +140,23 @@ def _remove_field(builder: Builder, x: Value, key: Value, found: Value | None = 
     return found or constant(None)
 
 
+def _attribute_by_key(builder: Builder, x: Value, key: Value) -> Value:
+    """Return `x.__dict__[key]`, of an object from outside too."""
+    owner, name = (x.fields or {})[SOURCE], key.sample
+    if owner.fields is not None or not (key.is_constant and name in vars(owner.sample)):
+        return builder.item(as_dict(builder, x), key)
+    if not hasattr(type(of_class(type(owner.sample), name)), "__set__"):
+        return builder.attribute(owner, name)
+    if owner.read is not None:  # what is differentiated is known by its attributes
+        return builder.item(as_dict(builder, x), key)
+    held = f"{owner.where}.__dict__[{name!r}]"
+    return builder.read(vars(owner.sample)[name], held, name, changes=True)
+
+
 _OF_NAMES = (operator.contains, len, list, tuple, sorted, set, frozenset)
 _CHANGES: dict[Any, Callable[..., Value]] = {
     operator.setitem: _set_field, operator.delitem: _remove_field,
-    operator.getitem: lambda builder, x, key: builder.item(as_dict(builder, x), key),
+    operator.getitem: _attribute_by_key,
 }  # fmt: skip
 _OF_ITEMS = {
     "__setitem__": operator.setitem, "__delitem__": operator.delitem,

@@ -4,7 +4,10 @@ import copy
 import dataclasses
 import functools
 import operator
+from numbers import Number
 from typing import Any
+
+import numpy as np
 
 from rulescore.faults import an
 from zygote_lite._activity.classes import is_written_by_dataclasses
@@ -84,6 +87,8 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
         if f is len:
             return constant(len(xs[0].sample))
         return item_of_named(xs[0], xs[1])
+    if f is np.isscalar and len(xs) == 1:
+        return builder.apply(isinstance, [xs[0], constant((np.generic, Number))])
     if f in _OF_ONE and xs[0].is_object:
         own = _method(builder, xs[0], _OF_ONE[f])
         if own is None:
