@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 import scipy.stats as st
 
-from zygote_lite import interop
+from zygote_lite import hessian, interop
 
 jax = pytest.importorskip("jax", reason="JAX is not here: `nox -s interop` installs it")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -263,4 +263,65 @@ def test_effects_are_refused_in_the_call_that_has_them(name, capsys):
                     jax.block_until_ready(transformed(given))
             else:
                 jax.block_until_ready(transformed(given))
+    assert not capsys.readouterr().out
+
+
+def of_jax():
+    """Return functions of NumPy that call JAX, each with a function that JAX has not compiled."""
+    rules_jax = pytest.importorskip("rules_jax")
+    f = lambda v: jnp.sum(jnp.sin(v) ** 3)
+    compiled = jax.jit(lambda v: f(v))
+    wrapped, of_compiled = rules_jax.numpy(lambda v: f(v)), rules_jax.numpy(jax.jit(lambda v: f(v)))
+    return {
+        "numpy": lambda x: wrapped(x * 2.0) ** 2,
+        "numpy of jit": lambda x: of_compiled(x * 2.0) ** 2,
+        "numpy inside": lambda x: rules_jax.numpy(lambda v: f(v))(x * 2.0) ** 2,
+        "jit": lambda x: float(compiled(x * 2.0)) ** 2,
+        "jit inside": lambda x: float(jax.jit(lambda v: f(v))(x * 2.0)) ** 2,
+        "functions": lambda x: float(jnp.sum(jnp.sin(x * 2.0) ** 3)) ** 2,
+    }
+
+
+def in_numpy(x):
+    return np.sum(np.sin(x * 2.0) ** 3) ** 2
+
+
+@pytest.mark.parametrize("name", of_jax())
+def test_what_jax_does_to_compile_is_no_effect(name):
+    call = interop.to_jax(of_jax()[name], result=declared)
+    for _ in range(2):
+        np.testing.assert_allclose(jax.grad(call)(X), central(in_numpy, X), rtol=1e-6)
+        both = jax.jit(jax.jacrev(jax.jacrev(call)))(X)
+        np.testing.assert_allclose(both, hessian(in_numpy)(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("host", ["torch", "jax"])
+def test_second_derivatives_in_pytorch_of_what_calls_a_library(host):
+    torch = pytest.importorskip("torch")
+    rules_torch = pytest.importorskip("rules_torch")
+    of_torch = rules_torch.numpy(lambda v: torch.sum(torch.sin(v) ** 3))
+    f = of_jax()["numpy"] if host == "jax" else lambda x: of_torch(x * 2.0) ** 2
+    for _ in range(3):
+        x = torch.tensor(X)
+        found = torch.autograd.functional.hessian(interop.to_torch(f), x)
+        np.testing.assert_allclose(found, hessian(in_numpy)(X), rtol=1e-9, atol=1e-12)
+
+
+def timed(v):
+    return (v**2).sum() * time.time()
+
+
+def shown(v):
+    jax.debug.print("{}", v)
+    return (v**2).sum()
+
+
+@pytest.mark.parametrize("f", [timed, shown])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_effects_of_functions_that_are_handed_to_a_library_are_refused(f, compiled, capsys):
+    rules_jax = pytest.importorskip("rules_jax")
+    inner = rules_jax.numpy(jax.jit(lambda v: f(v)) if compiled else f)
+    call = interop.to_jax(lambda x: inner(x) ** 2, result=declared)
+    with pytest.raises(TypeError, match=r"has effects: it (calls `time`|writes to)"):
+        jax.grad(call)(X)
     assert not capsys.readouterr().out

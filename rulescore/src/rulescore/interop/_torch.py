@@ -127,9 +127,7 @@ class Recorded(torch.autograd.Function):
     def forward(ctx: Any, task: "Task", *tensors: Tensor) -> Any:
         """Return the tensors of the value's leaves: a tuple, but for one alone."""
         arrays = [array_of(x, task.copy) for x in tensors]
-        # as outside of `forward`: a captured tensor with a gradient cannot become an array
-        with torch.enable_grad():
-            structure, leaves, pull = task.call.pull(arrays, task.needed)
+        structure, leaves, pull = task.run(arrays)
         ctx.save_for_backward(*tensors)
         ctx.task = task
         task.structure, task.pull = structure, pull
@@ -160,8 +158,7 @@ class Exported(torch.autograd.Function):
         if task.needed is None:
             structure, leaves = task.call.value(arrays)
             return Result(structure, None), *tensors_of(leaves, tensors)
-        with torch.enable_grad():  # as in `Recorded`
-            structure, leaves, pull = task.call.pull(arrays, task.needed)
+        structure, leaves, pull = task.run(arrays)
         return Result(structure, pull), *tensors_of(leaves, tensors)
 
     @staticmethod
@@ -229,6 +226,17 @@ class Task:
         self.call, self.copy, self.needed = call, copy, needed
         self.structure: Any = None
         self.pull: Pull | None = None
+
+    def run(self, arrays: list[Any]) -> tuple[Any, list[Any], Pull]:
+        """Return the structure of the value, its leaves and the pullback.
+
+        The function is run as outside of `forward`: a captured tensor with a gradient cannot become
+        an array. The pullback of a derivative runs it once more.
+        """
+        with torch.enable_grad():
+            structure, leaves, pull = self.call.pull(arrays, self.needed)
+        is_again = isinstance(self.call, Derivative)
+        return structure, leaves, torch.enable_grad()(pull) if is_again else pull
 
     def pulled_back(
         self, result: "Task | Result", tensors: Sequence[Tensor], dys: Sequence[Any]

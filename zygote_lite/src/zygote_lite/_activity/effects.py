@@ -28,7 +28,15 @@ from rulescore.faults import an
 from zygote_lite._activity import asking
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.reachability import held_beside, is_users_class, methods_of
-from zygote_lite._cotangents.kinds import OBJECT, TUPLE, VALUE, entries_of, kind_of
+from zygote_lite._cotangents.kinds import (
+    OBJECT,
+    TUPLE,
+    VALUE,
+    dict_of,
+    entries_of,
+    is_known_by_rule,
+    kind_of,
+)
 from zygote_lite._ir.bytecode import Use, codes_in, uses_in
 from zygote_lite._ir.places import are_ours, is_installed, is_library
 from zygote_lite.caches import cached
@@ -155,6 +163,9 @@ class _EffectSearch:
             self.is_open = True
         elif kind_of(x) >= TUPLE:
             self.look_at_entries(x, is_certain)
+        elif callable(x) and is_known_by_rule(type(x)):  # it may wrap a function of the user's
+            held = [*(dict_of(x) or {}).values(), getattr(x, "__wrapped__", None)]
+            self.stack += [(y, False) for y in held]
 
     def look_at_function(self, f: types.FunctionType, is_certain: bool) -> None:
         """Look at a function, at what it holds, and if it is the user's at what its code names."""

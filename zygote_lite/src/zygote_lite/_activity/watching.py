@@ -151,7 +151,7 @@ def _is_meant(frame: types.FrameType | None, f: Any) -> bool:
     """Return whether an effect of a function is one of the code that runs.
 
     It is not where Python imports a module, warns, or reads source, and not where a library asks
-    how the system is, or a scheduler of tasks for the time. What the engine asks of a stream is
+    how the system is, or for the time that its own work takes. What the engine asks of a stream is
     none, too.
     """
     if f is not None and frame is not None and frame.f_code.co_filename == outputs.__file__:
@@ -165,7 +165,7 @@ def _is_meant(frame: types.FrameType | None, f: Any) -> bool:
             # libraries, also Python's, tell one recursion from another by that
             return not (is_outside(path, module) or _passes_on(path, module))
         if f is not None and is_outside(path, module):
-            if package in _SCHEDULERS:
+            if package in _SCHEDULERS or (package in _TIMED and f.__module__ == "time"):
                 return False
             if f.__module__ in ("posix", "nt") and f.__name__ not in _BY_NUMBER:
                 return False
@@ -178,6 +178,7 @@ def _is_meant(frame: types.FrameType | None, f: Any) -> bool:
 _ASKING_FOR_THREAD = (threading.get_ident, threading.get_native_id)
 _QUIET = {m.__file__ for m in (inspect, linecache, tokenize, traceback, warnings)}
 _SCHEDULERS = ("joblib", "threadpoolctl")
+_TIMED = ("jax", "torch")  # which log how long they compile
 _BY_NUMBER = ("urandom", "getrandom", "write", "pwrite", "writev", "sendfile", "kill")
 """The functions of the system that tell no audit hook, and do more than to ask how it is."""
 
