@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import gc
+import re
 import weakref
 from collections import OrderedDict
 from itertools import islice
@@ -714,3 +715,40 @@ def test_functions_of_numpy_and_subscripts_take_arrays_of_jax():
         assert gradient(g, X)[0][1, 0] != 0.0
     with pytest.raises(REFUSALS, match=r"pass `np\.asarray\(\.\.\.\)` of it"):
         gradient(lambda x: np.sum(np.einsum("ij->i", jnp.sin(x))), X)
+
+
+def test_data_of_pandas_is_refused_with_what_to_pass(host):
+    pd = pytest.importorskip("pandas")
+    numpy, xp = host
+    table, called = pd.DataFrame(X), numpy(lambda v, u: xp.sum(v * u))
+    for data, name in ((table, "DataFrame"), (table[0], "Series")):
+        told = rf"is given a {name}, and takes arrays: pass `.to_numpy\(\)` of it \[RC019\]$"
+        w = np.ones(data.shape)
+        for _ in range(2):
+            with pytest.raises(TypeError, match=told):
+                gradient(lambda w, data=data: called(w, data), w)
+        found = gradient(lambda w, data=data: called(w, data.to_numpy()), w)
+        np.testing.assert_allclose(found[0], data)
+    with pytest.raises(TypeError, match=r"Linear is given a DataFrame, and takes arrays"):
+        rules_torch.numpy(torch.nn.Linear(2, 1).double())(table)
+
+
+WEIGHTS, NET = torch.ones(3, 2, dtype=torch.float64), network()
+OF_WEIGHTS = rules_torch.numpy(lambda t: torch.sum(t * WEIGHTS) ** 2)
+OF_NET = rules_torch.numpy(NET)
+
+
+def test_tensors_that_are_written_before_the_gradient_are_told():
+    cases = (
+        (lambda x: OF_WEIGHTS(x) ** 2, WEIGHTS),
+        (lambda x: np.sum(OF_NET(x) ** 2), NET[0].weight),
+    )
+    for f, written in cases:
+        for _ in range(3):
+            _, back = pullback(f, X)
+            with torch.no_grad():
+                written.mul_(1.5)
+            with pytest.raises(RuntimeError, match=r"written since the call.*\[RC019\]") as raised:
+                back(1.0)
+            assert re.search(r"test_foreign_calls\.py:\d+", raised.value.__notes__[-1])
+        np.testing.assert_allclose(pullback(f, X)[1](1.0)[1], gradient(f, X)[0])

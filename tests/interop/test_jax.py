@@ -355,6 +355,28 @@ def test_numbers_of_python_are_differentiated_as_by_jax_itself():
     same(jax.grad(norm)(2.0 + 1.0j), jax.grad(lambda z: jnp.abs(z) ** 2)(2.0 + 1.0j))
 
 
+def test_gradients_of_what_is_exported_forward_are_refused_with_what_to_write():
+    def f(x):
+        return np.sum(np.sin(x) ** 2)
+
+    x = jnp.array([0.3, 0.6])
+    forward = interop.to_jax(f, mode="forward", result=lambda x: jax.ShapeDtypeStruct((), x.dtype))
+    for derivative in (
+        jax.grad(forward), jax.jit(jax.grad(forward)), jax.hessian(forward),
+        jax.grad(lambda x: 2 * jax.jit(forward)(x)), lambda x: jax.vmap(jax.grad(forward))(x[None]),
+        lambda x: jax.vjp(forward, x)[1](1.0),
+    ):  # fmt: skip
+        told = r"f is exported with `mode='forward'`.*`jax.jacfwd\(f\)`.*\[RC017\]"
+        with pytest.raises(TypeError, match=told):
+            derivative(x)
+    slope, curvature = np.sin(2 * x), np.diag(2 * np.cos(2 * x))
+    for wrap in (lambda f: f, jax.jit):
+        np.testing.assert_allclose(wrap(jax.jacfwd(forward))(x), slope, rtol=1e-9)
+        np.testing.assert_allclose(wrap(jax.jacfwd(jax.jacfwd(forward)))(x), curvature, rtol=1e-9)
+    np.testing.assert_allclose(jax.linearize(forward, x)[1](x), slope @ x, rtol=1e-9)
+    np.testing.assert_allclose(jax.vmap(jax.jacfwd(forward))(x[None]), slope[None], rtol=1e-9)
+
+
 def test_a_gradient_of_ours_inside_of_jit_gets_what_helps():
     def loss(x):
         return np.sum(x**2)

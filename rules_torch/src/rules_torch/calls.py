@@ -8,7 +8,14 @@ from torch.utils import _pytree as pytree
 
 import rules_torch
 from rules_torch.memory import taken, tensor_of, writes_nothing
-from rules_torch.misfits import cut_off, has_written, is_cut_off, misfit, refuse_unreadable
+from rules_torch.misfits import (
+    cut_off,
+    has_written,
+    is_cut_off,
+    misfit,
+    overwritten,
+    refuse_unreadable,
+)
 from rulescore import RuleSet, Tangent, project
 from rulescore.faults import an
 from rulescore.interop import foreign
@@ -141,14 +148,18 @@ class Backward(foreign.Backward, Numpy):
         if not pairs or not needed:
             return [None] * len(chosen)
         outputs, dys = zip(*pairs, strict=True)
-        found = iter(
-            torch.autograd.grad(
+        try:
+            found = torch.autograd.grad(
                 outputs, needed, dys, retain_graph=True, create_graph=create_graph,
                 allow_unused=True,
-            )
-        )  # fmt: skip
+            )  # fmt: skip
+        except RuntimeError as error:
+            if text := overwritten(error):
+                raise RuntimeError(text) from error
+            raise
+        each = iter(found)
         return [
-            operand and [next(found) if is_moving(t) else None for t in operand.tensors]
+            operand and [next(each) if is_moving(t) else None for t in operand.tensors]
             for operand in chosen
         ]
 

@@ -41,6 +41,17 @@ def has_written(name):
     )
 
 
+def overwritten(error):
+    """Return what to do where a tensor has changed before a backward pass; `None` if none has."""
+    if "modified by an inplace operation" not in str(error):
+        return None
+    return (
+        "a tensor that the function reads, such as a parameter of a module or one that it "
+        "captured, has been written since the call, and its gradient needs what was in it: write "
+        "after the gradient is taken, or let the function read a copy, as by `t.clone()`"
+    )
+
+
 def is_inexact(dtype):
     """Return whether a dtype is of floating-point or complex numbers."""
     return dtype.is_floating_point or dtype.is_complex

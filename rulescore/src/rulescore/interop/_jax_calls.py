@@ -31,6 +31,7 @@ from rulescore.interop._jax_arrays import (
     owned_here,
     tangent_shape,
 )
+from rulescore.interop._jax_forward import only_forward
 from rulescore.interop._trees import LEAF
 
 Shapes = tuple[Any, list[Any]]
@@ -194,7 +195,9 @@ class Bound:
         dxs = [dx for dx, m in zip(tangents, moving, strict=True) if m]
         _, dys = Bound(call, self.mode, shapes)([*primals, *dxs])
         return ys, [
-            dy.astype(y.dtype) if is_inexact(y) else np.zeros(y.shape, jax.dtypes.float0)
+            only_forward(dy.astype(y.dtype), self.call.name)
+            if is_inexact(y)
+            else np.zeros(y.shape, jax.dtypes.float0)
             for dy, y in zip(dys, ys, strict=True)
         ]
 

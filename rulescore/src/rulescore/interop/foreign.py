@@ -77,7 +77,17 @@ class Foreign:
         return self.f(*xs, **options)
 
     def explain(self, error: Exception, xs: tuple[Any, ...]) -> None:
-        """Give an error of the plugin its code, and one of the function a note of the arguments."""
+        """Give an error of the plugin its code, and one of the function a note of the arguments.
+
+        Raises `TypeError` instead where the function was given data of another library.
+        """
+        data = next(filter(is_data, leaves_along(xs, xs)), None)
+        if data is not None and isinstance(error, TypeError | ValueError | RuntimeError):
+            raise Fault.FOREIGN.of(
+                TypeError,
+                f"{self.name} is given {an(type(data).__name__)}, and takes arrays: pass "
+                f"`{'.to_numpy()' if hasattr(data, 'to_numpy') else 'np.asarray(...)'}` of it",
+            ) from error
         *_, (frame, _) = traceback.walk_tb(error.__traceback__)
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
         if package != type(self).__module__.partition(".")[0]:
@@ -301,6 +311,16 @@ _LIBRARIES = ("jax", "jaxlib", "torch", "numpy", "math", "operator")
 def is_array(x: Any) -> bool:
     """Return whether an argument is an array of NumPy, or one of its numbers."""
     return isinstance(x, np.ndarray | np.generic)
+
+
+def is_data(x: Any) -> bool:
+    """Return whether an argument is of a library that is no host, and NumPy can make it an array.
+
+    Such is a `Series` of pandas.
+    """
+    t = type(x)
+    is_of_host = is_array(x) or t.__module__.partition(".")[0] in _LIBRARIES
+    return hasattr(t, "__array__") and not is_of_host
 
 
 def is_number(x: Any) -> bool:
