@@ -25,6 +25,7 @@ from zygote_lite import (
     jvp,
     pullback,
     testing,
+    value_and_grad,
     vjp,
     vmap,
 )
@@ -248,6 +249,40 @@ def test_a_limit_that_the_user_raised():
     finally:
         sys.setrecursionlimit(limit)
     assert d == pytest.approx(depth * 1.001 ** (depth - 1))
+
+
+def test_a_limit_that_is_the_largest_for_python():
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(2**31 - 1)
+    try:
+        assert gradient(power, 1.5, 3)[0] == pytest.approx(3 * 1.5**2)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_a_function_reads_its_own_limit_and_sets_it():
+    limit = sys.getrecursionlimit()
+
+    def f(x):
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(before + 10)
+        return before * x + sys.getrecursionlimit() * x * x
+
+    def refused(x):
+        sys.setrecursionlimit(0)
+        return x
+
+    try:
+        for n in range(0, 40, 10):
+            value, slope = value_and_grad(f)(2.0)
+            assert value == (limit + n) * 2.0 + (limit + n + 10) * 4.0
+            assert slope == limit + n + (limit + n + 10) * 4.0
+            assert sys.getrecursionlimit() == limit + n + 10
+        with pytest.raises(ValueError, match="greater or equal than 1"):
+            gradient(refused, 2.0)
+        assert sys.getrecursionlimit() == limit + 40
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_endless_recursion_is_the_error_of_python():

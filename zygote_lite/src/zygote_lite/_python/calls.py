@@ -41,6 +41,7 @@ from zygote_lite._python.objects.attributes import refuse_numbers_in_annotations
 from zygote_lite._python.objects.construct import initialize
 from zygote_lite._tape.arguments import OPERATORS, is_of_numbers
 from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.outermost import recursion_limit, set_recursion_limit
 from zygote_lite._tape.refusal import asking
 from zygote_lite._tape.tape import Tape
 
@@ -243,3 +244,10 @@ def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
     if not xs or xs[-1] is None or is_library(asking()):
         return f(*xs), None
     raise frame_refusal(f"`{name_of(f)}`")
+
+
+@handlers.desugared(sys.getrecursionlimit, sys.setrecursionlimit, given=True, always=True)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
+    """Ask for the limit of the user's functions, or set it: the engine's own is higher."""
+    own = recursion_limit if f is sys.getrecursionlimit else set_recursion_limit
+    return own(*xs), None

@@ -77,9 +77,30 @@ class Run:
 FRAMES = 16
 """Frames of the engine for one call of a function of the user's, at most."""
 
+_LARGEST = 2**31 - 1  # a limit is an int of C
 _recursion_lock = threading.Lock()
 _running = 0
 _own = 0
+
+
+def _raise_limit() -> None:
+    sys.setrecursionlimit(min(FRAMES * _own, _LARGEST))
+
+
+def recursion_limit() -> int:
+    """Return the limit for the frames of the user's functions."""
+    with _recursion_lock:
+        return _own if _running else sys.getrecursionlimit()
+
+
+def set_recursion_limit(limit: Any) -> None:
+    """Set the limit for the frames of the user's functions, also for later."""
+    global _own
+    with _recursion_lock:
+        sys.setrecursionlimit(limit)  # raises what Python raises
+        if _running:
+            _own = limit
+            _raise_limit()
 
 
 @contextmanager
@@ -89,7 +110,7 @@ def deeper_recursion() -> Iterator[None]:
     with _recursion_lock:
         if not _running:
             _own = sys.getrecursionlimit()
-            sys.setrecursionlimit(FRAMES * _own)
+            _raise_limit()
         _running += 1
     try:
         yield
