@@ -67,7 +67,15 @@ def of_a_row(x, y):
     return np.sum((x[:, None] - x[None, :]) / (2 + x * y) - y[::-1])
 
 
-PROGRAMS = [difference, quotient, softmax, parts, in_a_loop, both_signs, in_lists, alone, of_a_row]
+def around_a_number(x, y):
+    m = x[0] * y[0]
+    return np.sum(np.tanh(x - m) * y) + m * np.sin(m)
+
+
+PROGRAMS = [
+    difference, quotient, softmax, parts, in_a_loop, both_signs, in_lists, alone, of_a_row,
+    around_a_number,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
@@ -101,6 +109,12 @@ def test_arguments_are_not_written_to():
 
 def text_of(f):
     return str(specialize(f, (X, 1.5 - X), (True, True)).text)
+
+
+def test_a_sum_to_a_number_takes_a_sign():
+    text = text_of(around_a_number)
+    assert "= -" not in text
+    assert "dm -= " in text
 
 
 @pytest.mark.parametrize(("f", "count"), [(difference, 1), (quotient, 0), (parts, 1)])

@@ -106,7 +106,7 @@ class _Flow:
             place = node.index is not None or node.each
             if place and (node.target in self.opposite or node.repeats or node.first or node.each):
                 return False
-            if not node.target.is_array:  # lists are added to without a sign
+            if not _is_numeric(node.target):  # lists are added to without a sign
                 return False
             return self.added(node)
         if not isinstance(node, Op) or node.check or not _is_numeric(node.target):
@@ -114,7 +114,7 @@ class _Flow:
         signs = [x in self.opposite for x in node.arguments]
         given = [self.opposite.get(x, x) for x in node.arguments]
         f, negated = node.function, False
-        if f in _LINEAR and signs[0] and node.target.fresh:
+        if f in _LINEAR and signs[0] and (node.target.fresh or node.target.is_scalar):
             negated = True
         elif node.keywords or len(signs) != 2:
             return False
