@@ -2,6 +2,7 @@
 
 import operator
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,6 +120,11 @@ DATA |= {
     "gaps": lambda w: np.sum((w * GAPS).to_numpy()[[0, 2]] ** 2),
     "quantile": lambda w: np.quantile(w * S, 0.3) + np.sum(np.sort(w * S)[:2]) ** 2,
     "single precision": lambda w: float((w * S.astype(np.float32) ** 2).sum()),
+    "without gaps": lambda w: (w * S).fillna(7.0).sum() * (w * S).dropna().max(),
+    "skipna": lambda w: (w * S).sum(skipna=False) * (w * S).mean(skipna=True),
+    "new labels": lambda w: ((w * S).reset_index(drop=True) ** 2).sum(),
+    "dropped": lambda w: (w * S).drop(1).sum() + ((w * S).to_frame() ** 2).sum().iloc[0],
+    "asked of each": lambda w: (w * S)[(w * S).between(0.5, 1.0) | S.isin([1.0])].sum(),
 }
 REFUSED = {
     "einsum": lambda w: np.einsum("i,i", w, S),
@@ -139,8 +145,23 @@ REFUSED = {
     "apply": lambda w: (w * S).apply(lambda x: x * x).sum(),
     "label that is not there": lambda w: (w * S).reindex([0, 7]).sum(),
     "concat": lambda w: pd.concat([w * S, S]).sum(),
+    "fillna": lambda w: (w * GAPS).fillna(0.0).sum(),
+    "labels as a column": lambda w: (w * S).reset_index().sum().sum(),
+    "reindexed by its values": lambda w: (w * S[::-1]).sort_values().iloc[0],
+    "columns of two precisions": lambda w: (TABLE.astype({0: "f4"}) * w[0]).sum().sum(),
+    "apply of a table": lambda w: TABLE.apply(lambda c: (c * w[:2]).sum()).sum(),
+    "map": lambda w: S.map(lambda x: x * w[0]).sum(),
+    "agg": lambda w: (w * S).agg("sum"),
+    "third argument": lambda w: np.sum(np.where(w > 0.35, 0.0, w * S)),
     "a subclass": lambda w: (w * Own(S)).sum(),
 }
+OF_TABLES = {  # methods that docs/howto/dataframes.md says are not followed
+    "where": (S > 1.5, 0.0), "mask": (S > 1.5, 0.0), "shift": (1,), "diff": (), "rolling": (2,),
+    "expanding": (), "ewm": (0.5,), "nlargest": (2,), "sort_values": (), "quantile": (0.5,),
+    "corr": (S,), "cov": (S,), "describe": (), "combine_first": (S,), "agg": ("sum",),
+    "transform": (np.exp,), "apply": (np.exp,), "map": (np.exp,), "groupby": ([0, 0, 1],),
+}  # fmt: skip
+REFUSED |= {name: lambda w, name=name: getattr(w * S, name)(*OF_TABLES[name]) for name in OF_TABLES}
 TO_NUMPY = r"of pandas.* pass `.to_numpy\(\)` of it"
 HELPS = {
     "in place": "write `t = t [+] y`",
@@ -243,6 +264,26 @@ def test_a_function_that_holds_data_has_no_gradient_by_it():
         of_f, dw = pullback(lambda w: np.sum(w * slope * table["a"]), W)[1](1.0)
         assert (of_f.table, of_f.slope) == (None, np.sum(W * A))
         np.testing.assert_allclose(dw, A)
+
+
+def test_a_column_of_single_precision_beside_a_number():
+    single = S.astype(np.float32)
+    for f in (
+        lambda w: (single * w[0]).sum(),
+        lambda w: ((w[0] * single + w[1]) ** 2).mean(),
+        lambda w: np.exp(single / w[2]).sum(),
+        lambda w: (TABLE.astype(np.float32) * w[0]).sum().sum(),
+    ):
+        for _ in range(3):
+            y, d = value_and_grad(f)(W)
+            assert (type(y), y) == (np.float32, f(W))
+            np.testing.assert_allclose(d, slopes(lambda w: float(f(w)), W), rtol=2e-3, atol=2e-3)
+
+
+def test_the_page_lists_what_is_refused():
+    page = (Path(__file__).parents[2] / "docs/howto/dataframes.md").read_text("utf-8")
+    listed = page.split("Of the methods of what is differentiated")[1].split("\n\n")[0]
+    assert {*OF_TABLES} <= {*re.findall(r"`(\w+)`", listed)}
 
 
 def test_errors_of_data_say_what_helps():

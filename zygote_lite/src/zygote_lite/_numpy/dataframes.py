@@ -64,12 +64,14 @@ _SAME_OF_PANDAS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "astype": (np.ndarray.astype, ("dtype",)),
 }  # fmt: skip
 _CHOOSING_OF_PANDAS = (
-    "head", "tail", "copy", "transpose", "squeeze", "rename", "sort_index", "__getitem__",
+    "head", "tail", "copy", "transpose", "squeeze", "rename", "sort_index", "__getitem__", "drop",
+    "dropna", "fillna", "to_frame",
 )  # fmt: skip
 _SHOWN_OF_PANDAS = ("__repr__", "__str__", "to_string", "_repr_html_")
 _ASKED_OF_PANDAS = (
     "__len__", "__bool__", "__contains__", "isna", "notna", "isnull", "notnull", "count", "any",
-    "all", "idxmax", "idxmin", "argmax", "argmin", "argsort", "keys", "equals",
+    "all", "idxmax", "idxmin", "argmax", "argmin", "argsort", "keys", "equals", "between", "isin",
+    "nunique", "duplicated",
 )  # fmt: skip
 _TOLD_OF_PANDAS = (
     "shape", "ndim", "size", "index", "columns", "dtype", "dtypes", "name", "empty", "axes",
@@ -111,6 +113,14 @@ def _are_matched(f: Any, xs: tuple[Any, ...]) -> bool:
     if len(a) != len(b):  # a `Series` beside the columns of a table
         return bool(a[-1].equals(b[-1]))
     return all(p.equals(q) for p, q in zip(a, b, strict=True))
+
+
+def _is_of_lower_precision(y: Any, found: Any) -> bool:
+    """Return whether pandas has computed a `Series` in a lower precision than NumPy."""
+    kind = getattr(y, "dtype", None) if is_of_pandas(type(y)) else None
+    if not isinstance(kind, np.dtype) or not isinstance(found, np.ndarray):
+        return False
+    return kind.kind == found.dtype.kind == "f" and kind.itemsize < found.dtype.itemsize
 
 
 def _agree(y: Any, found: Any) -> bool:
@@ -167,6 +177,8 @@ def _computed_twice(
         found, node = tape.call((None, *at, *(None for _ in options)), meant, *arrays, **options)
     if node is None and not is_of_pandas(type(y)):
         return y, None
+    if _is_of_lower_precision(y, found):  # as pandas has numbers beside a column of float32
+        found, node = tape.call((None, node, None), np.ndarray.astype, found, y.dtype)
     if not _agree(y, found):
         has_gaps = any(np.isnan(x.to_numpy()).any() for x in tables)
         raise _refused_of_pandas(
@@ -312,7 +324,7 @@ def _called_method(
         given = (*xs, *map(kws.get, names)) if kws else xs
         flags = (*nodes[: 1 + len(xs)], *(None for _ in given[len(xs) :]))
         return _computed_twice(tape, f, flags, given, meant, {}, {})
-    if name in _CHOOSING_OF_PANDAS:
+    if name in _CHOOSING_OF_PANDAS or (name == "reset_index" and kws == {"drop": True}):
         return _chosen_of_table(tape, x, lambda t: f(t, *xs[1:], **kws))
     if name in _SHOWN_OF_PANDAS:
         y = f(*xs, **kws)
@@ -325,7 +337,7 @@ def _called_method(
         return _array(tape, x)
     if name in ("tolist", "to_list"):
         return _as_list(tape, x)
-    if name in _REDUCING_OF_PANDAS and {*kws} <= {"axis", "ddof"}:
+    if name in _REDUCING_OF_PANDAS and {*kws} <= {"axis", "ddof", "skipna"}:
         axis = {"index": 0, "columns": 1}.get(kws.get("axis", 0), kws.get("axis", 0))
         ddof = {"ddof": kws.get("ddof", 1)} if name in ("std", "var") else {}
         options = ({"axis": axis} if x.ndim == 2 else {}) | ddof
