@@ -3,13 +3,15 @@
 import contextlib
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
+_MOST_RECURSIVE = 3  # functions that call themselves
+_FEW_STEPS, _TIMES_STEPS = 2000, 8  # of the attempts before: statements that are interpreted
 _NEVER_HELD = {
     NotSupported.STATEMENT, NotSupported.NO_PYTHON_FUNCTION,
     NotSupported.NAMES, NotSupported.SECOND_ORDER, NotSupported.RULE_FORM, Unsound.CLASS,
@@ -17,68 +19,127 @@ _NEVER_HELD = {
 }  # fmt: skip
 
 
-def code_in_some_way(
-    code: Callable[..., Specialized], xs: tuple[Any, ...], tried: list[Inputs],
-    handlers: bool = False, compiled: bool = False, optional: bool = True,
-) -> Specialized:  # fmt: skip
-    """Return the first code that can be made: with all branches, or with those of the samples.
+class Way(NamedTuple):
+    """One of the ways to make code.
 
-    Arguments:
-        code: makes it, with `handlers` or without.
-        xs: the arguments, which the code is tried out on.
-        tried: what each attempt has read.
-        handlers: whether errors reach the handlers of the program.
-        compiled: whether Numba compiles the code.
+    Attributes:
+        handlers: whether errors reach the handlers of the program; without it, the tape.
+        uniform: whether lists may have any length; else they are taken item by item.
+        held: whether lists and dicts are made as the code runs (`infer.held`).
+        by_rows: whether rows of data are taken apart into columns.
         optional: whether variables may be numbers or `None`.
+        guesses: why code with all branches cannot be made: those of the samples are taken.
+        is_long: whether all branches are taken so, outside of loops.
     """
-    try:
-        return code_for_lists(functools.partial(code, handlers), xs, compiled, tried)
-    except NotSpecializable as reason:
-        if handlers or compiled:
-            raise
-        with contextlib.suppress(NotSpecializable):
-            if tried[-1].caught:
-                return code_for_lists(functools.partial(code, True), xs, compiled, tried)
-        with contextlib.suppress(NotSpecializable):
-            if optional and any(inputs.meets_none for inputs in tried):
-                some = functools.partial(code, False, optional=True)
-                return code_for_lists(some, xs, compiled, tried)
-        for is_long in (False, True):
+
+    handlers: bool = False
+    uniform: bool = False
+    held: bool = False
+    by_rows: bool = False
+    optional: bool = False
+    guesses: NotSpecializable | None = None
+    is_long: bool = False
+
+
+class Attempts:
+    """The attempts to make the code of a function.
+
+    Attributes:
+        make: makes the code in one way, with inputs that it begins, or raises `NotSpecializable`.
+        f: the function.
+        xs: its arguments, which the code is tried out on.
+        define: writes a function of the code that calls itself.
+        compiled: whether Numba compiles the code.
+        knows_recursive: whether code is made again where it meets such a function.
+        recursive: the code of those that have been met.
+        tried: what each attempt has read.
+    """
+
+    def __init__(
+        self, make: Callable[[Way, Callable[[], Inputs]], Specialized], f: Any,
+        xs: tuple[Any, ...], define: Any, *, compiled: bool = False, knows_recursive: bool = True,
+    ) -> None:  # fmt: skip
+        self.make, self.f, self.xs, self.define = make, f, xs, define
+        self.compiled, self.knows_recursive = compiled, knows_recursive
+        self.recursive: set[Any] = set()
+        self.tried: list[Inputs] = []
+
+    def in_some_way(self, handlers: bool, optional: bool) -> Specialized:
+        """Return the first code that can be made: with all branches, or with those of the samples.
+
+        Arguments:
+            handlers: whether errors reach the handlers of the program.
+            optional: whether variables may be numbers or `None`.
+        """
+        try:
+            return self.for_lists(Way(handlers=handlers))
+        except NotSpecializable as reason:
+            if handlers or self.compiled:
+                raise
             with contextlib.suppress(NotSpecializable):
-                return code(False, False, guesses=reason, is_long=is_long)
-        raise reason from None
-
-
-def code_for_lists(
-    code: Callable[..., Specialized], xs: tuple[Any, ...], compiled: bool, tried: list[Inputs]
-) -> Specialized:  # fmt: skip
-    """Return the code that takes lists item by item, or as lists of any length, or as they run."""
-    many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
-    try:
-        made = code(many)
-    except NotSpecializable as first:
-        reason = first
-        if not (compiled or many) and tried[-1].lists:
-            try:
-                return code(True)
-            except NotSpecializable as second:
-                reason = second
-        if compiled or {first.reason, reason.reason} <= _NEVER_HELD:
+                if self.tried[-1].caught:
+                    return self.for_lists(Way(handlers=True))
+            with contextlib.suppress(NotSpecializable):
+                if optional and any(inputs.meets_none for inputs in self.tried):
+                    return self.for_lists(Way(optional=True))
+            for is_long in (False, True):
+                with contextlib.suppress(NotSpecializable):
+                    return self.code(Way(guesses=reason, is_long=is_long))
             raise reason from None
-        # with rows of data first: then the code is for any number of them
-        has_rows = any(inputs.has_rows for inputs in tried)
-        attempts = [(True, False, True)] * has_rows + [(False, True, False)]
-        attempts += [(False, True, True)] * has_rows
-        for uniform, held, by_rows in attempts:
+
+    def for_lists(self, way: Way) -> Specialized:
+        """Return the code that takes lists item by item, or of any length, or as they run."""
+        many = not self.compiled and sum(map(_items_of_lists, self.xs)) > _MOST_ITEMS_OF_LISTS
+        whole = way._replace(uniform=True)
+        try:
+            made = self.code(way._replace(uniform=many))
+        except NotSpecializable as first:
+            reason = first
+            if not (self.compiled or many) and self.tried[-1].lists:
+                try:
+                    return self.code(whole)
+                except NotSpecializable as second:
+                    reason = second
+            if self.compiled or {first.reason, reason.reason} <= _NEVER_HELD:
+                raise reason from None
+            # with rows of data first: then the code is for any number of them
+            has_rows = any(inputs.has_rows for inputs in self.tried)
+            held = way._replace(held=True)
+            others = [whole._replace(by_rows=True)] * has_rows + [held]
+            for other in others + [held._replace(by_rows=True)] * has_rows:
+                try:
+                    return self.code(other)
+                except NotSpecializable as further:
+                    reason = further if reason.unless_held else reason
+            raise reason from None
+        lists = self.tried[-1].lists and (made.structured or self.tried[-1].places)
+        if lists and not self.compiled and not many:
+            with contextlib.suppress(NotSpecializable):  # one code for all lengths, a shorter one
+                return self.code(whole)
+        return made
+
+    def code(self, way: Way) -> Specialized:
+        """Return the code that is made in one way; it is made again to know what is recursive."""
+        while True:
             try:
-                return code(uniform, held, by_rows=by_rows)
-            except NotSpecializable as other:
-                reason = other if reason.unless_held else reason
-        raise reason from None
-    if tried[-1].lists and (made.structured or tried[-1].places) and not compiled and not many:
-        with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one
-            return code(True)
-    return made
+                return self.make(way, functools.partial(self.inputs, way))
+            except NotSpecializable as reason:
+                known = reason.code in (None, *self.recursive)
+                if known or not self.knows_recursive or len(self.recursive) > _MOST_RECURSIVE:
+                    raise
+                self.recursive.add(reason.code)
+
+    def inputs(self, way: Way) -> Inputs:
+        """Return what one more attempt reads, and add it to those that were tried."""
+        inputs = Inputs(self.f)
+        inputs.recursive, inputs.define = self.recursive, self.define
+        inputs.by_rows, inputs.optional = way.by_rows, way.optional
+        inputs.guesses, inputs.is_long = way.guesses, way.is_long
+        if way.guesses is not None and not way.is_long:  # or each branch is taken as now: quick
+            most = max(found.steps for found in self.tried)
+            inputs.most_steps = _FEW_STEPS + _TIMES_STEPS * most
+        self.tried.append(inputs)
+        return inputs
 
 
 def _items_of_lists(x: Any) -> int:

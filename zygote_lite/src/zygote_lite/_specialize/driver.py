@@ -1,8 +1,10 @@
 """The driver: from a function and the abstract values of its arguments to specialized code."""
 
 import builtins
+import functools
 import inspect
 import keyword
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from rulescore import find_rule, rules_of
 from zygote_lite._cotangents.kinds import own_derivative
 from zygote_lite._specialize.assemble import Specialized, written
-from zygote_lite._specialize.attempts import code_in_some_way
+from zygote_lite._specialize.attempts import Attempts, Way
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.held.changes import settle_changes
@@ -43,9 +45,8 @@ from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 from zygote_lite._tape.rules import handed_in
 
-_FEW_STEPS, _TIMES_STEPS = 2000, 8  # of the attempts before: statements that are interpreted
 _MOST_GUESSES = 60  # branches that are taken as the samples take them
-MOST_RECURSIVE = 3  # functions that call themselves
+_PLAINLY = Way()
 _MODULES = {"np", "math"}  # what the code names so
 _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
@@ -87,64 +88,42 @@ def specialize(
     """
     refuse_own_rule(f, xs)
     refuse_many_parts(xs)
-    tried: list[Inputs] = []
-    recursive: set[Any] = set()
 
-    def code(
-        handlers: bool, uniform: bool, held: bool = False,
-        guesses: NotSpecializable | None = None, is_long: bool = False, by_rows: bool = False,
-        optional: bool = False,
-    ) -> Specialized:  # fmt: skip
-        if held and handlers:
+    def make(way: Way, begin: Callable[[], Inputs]) -> Specialized:
+        if way.held and way.handlers:
             raise NotSupported.CONTAINER(
                 "it changes lists, dicts or sets and also catches exceptions"
             )
-        inputs = inputs_for(f, tried, guesses, is_long)
-        inputs.recursive, inputs.define = recursive, define_recursive
-        inputs.by_rows, inputs.optional = by_rows, optional
+        inputs = begin()
         inputs.has_aux, inputs.plain = has_aux, plain
-        try:
-            return _specialized(
-                f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform, held
-            )
-        except NotSpecializable as reason:
-            if reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
-                raise
-            recursive.add(reason.code)
-        return code(handlers, uniform, held, guesses, is_long, by_rows, optional)
+        return _specialized(f, xs, active, as_pullback, compiled, strong, inputs, way)
 
-    return code_in_some_way(code, xs, tried, handlers, compiled, optional)
-
-
-def inputs_for(
-    f: Any, tried: list[Inputs], guesses: NotSpecializable | None, is_long: bool
-) -> Inputs:
-    """Return what one more attempt reads, and add it to those that were tried."""
-    inputs = Inputs(f)
-    inputs.guesses, inputs.is_long = guesses, is_long
-    if guesses is not None and not is_long:  # or each branch is taken as now, which is quick
-        inputs.most_steps = _FEW_STEPS + _TIMES_STEPS * max(found.steps for found in tried)
-    tried.append(inputs)
-    return inputs
+    attempts = Attempts(make, f, xs, define_recursive, compiled=compiled)
+    return attempts.in_some_way(handlers, optional)
 
 
 def _specialized(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
-    strong: bool, handlers: bool, inputs: Inputs, uniform: bool, held: bool = False,
+    strong: bool, inputs: Inputs, way: Way,
 ) -> Specialized:  # fmt: skip
-    """Return the code, with lists of any length (`uniform`), or item by item.
+    """Return the code that is made in one way.
 
-    Where `held`, lists and dicts are made as the code runs (`infer.held`). It is made again
-    as long as it writes to arrays that it is to have for itself.
+    It is made again as long as it writes to arrays that it is to have for itself. Where arrays
+    that a pullback returns may be one, or one that was given, it is made with each array for itself
+    (`distinct`): `x * 1.0` is not `x` for who writes to it.
     """
     own: set[Any] = set()
     while True:
         wanted: set[Any] = set()
+        begin = functools.partial(
+            interpreted, inputs, f, xs, active, way, compiled=compiled, strong=strong,
+            has_islands=not compiled, own=frozenset(own), wanted=wanted,
+        )  # fmt: skip
         try:
-            return _with_own(
-                f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform, held, own,
-                wanted,
-            )  # fmt: skip
+            begun = begin()
+            if as_pullback and not begun[0].distinct and may_be_shared(begun[0], begun[-1]):
+                begun = begin(distinct=True)
+            return _with_reverse(f, active, as_pullback, compiled, inputs, *begun)
         except NotSpecializable:
             if wanted <= own:
                 raise
@@ -152,38 +131,14 @@ def _specialized(
         own |= wanted
 
 
-def _with_own(
-    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
-    strong: bool, handlers: bool, inputs: Inputs, uniform: bool, held: bool, own: set[Any],
-    wanted: set[Any], distinct: bool = False,
+def _with_reverse(
+    f: Any, active: tuple[bool, ...], as_pullback: bool, compiled: bool, inputs: Inputs,
+    builder: Interpreter, arguments: list[Value], names: list[str], result: Value,
 ) -> Specialized:  # fmt: skip
-    """Return the code, with arrays of its own where these are among the origins.
+    """Return the code of a forward pass with its reverse pass.
 
-    What it wants more it adds to `wanted`, and raises `NotSpecializable`.
-
-    Where arrays that are returned may be one, or one that was given, it is made once more, with
-    each array for itself (`distinct`): `x * 1.0` is not `x` for who writes to it.
+    Where it writes to arrays that it is to have for itself it raises `NotSpecializable`.
     """
-    builder, arguments, names, result = interpreted(
-        inputs,
-        f,
-        xs,
-        active,
-        uniform=uniform,
-        compiled=compiled,
-        strong=strong,
-        has_islands=not compiled,
-        distinct=distinct,
-        handlers=handlers,
-        own=frozenset(own),
-        wanted=wanted,
-        held=held,
-    )
-    if as_pullback and not builder.distinct and may_be_shared(builder, result):
-        return _with_own(
-            f, xs, active, True, compiled, strong, handlers, inputs, uniform, held, own, wanted,
-            distinct=True,
-        )  # fmt: skip
     settle_attributes(builder)
     settle_changes(builder)
     refuse_changed_functions(builder.out)
@@ -191,7 +146,7 @@ def _with_own(
     forward = builder.out
     value = float_checked(builder, result) if not compiled else result
     memory = settled_memory(builder, forward, result)
-    if wanted:
+    if builder.wanted:
         raise Unsound.WRITES_TO_GIVEN(
             "it writes to an array that it did not create: write to a copy"
         )
@@ -242,16 +197,15 @@ def interpreted(
     f: Any,
     xs: tuple[Any, ...],
     active: tuple[bool, ...],
+    way: Way = _PLAINLY,
+    *,
     twice: bool = False,
-    uniform: bool = False,
     compiled: bool = False,
     strong: bool = False,
     has_islands: bool = False,
     distinct: bool = False,
-    handlers: bool = False,
     own: frozenset[Any] = frozenset(),
     wanted: set[Any] | None = None,
-    held: bool = False,
     over: TakenBy | None = None,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result.
@@ -260,12 +214,12 @@ def interpreted(
     """
     _leave_out_ruled(inputs, f)
     builder = Interpreter(inputs)
-    builder.twice, builder.uniform = twice, uniform
+    builder.twice, builder.uniform = twice, way.uniform
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
-    builder.distinct, builder.handlers = distinct or bool(own), handlers
+    builder.distinct, builder.handlers = distinct or bool(own), way.handlers
     builder.own, builder.wanted = own, set() if wanted is None else wanted
-    builder.differentiate, builder.held = differentiate, held
-    builder.guesses = 0 if inputs.guesses is None else _MOST_GUESSES
+    builder.differentiate, builder.held = differentiate, way.held
+    builder.guesses = 0 if way.guesses is None else _MOST_GUESSES
     code = f.__code__
     builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(builder, code, len(xs))

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.assemble import Specialized, written
-from zygote_lite._specialize.attempts import code_in_some_way
+from zygote_lite._specialize.attempts import Attempts, Way
 from zygote_lite._specialize.driver import (
-    MOST_RECURSIVE,
-    inputs_for,
     interpreted,
     may_be_shared,
     plain_name,
@@ -70,53 +68,32 @@ def specialize_forward(
     """
     refuse_own_rule(f, xs)
     refuse_many_parts(xs)
-    tried: list[Inputs] = []
 
-    recursive: set[Any] = set()
-
-    def code(
-        handlers: bool, uniform: bool, held: bool = False,
-        guesses: NotSpecializable | None = None, is_long: bool = False, by_rows: bool = False,
-        optional: bool = False,
-    ) -> Specialized:  # fmt: skip
-        if held and (over or handlers):
+    def make(way: Way, begin: Callable[[], Inputs]) -> Specialized:
+        if way.held and (over or way.handlers):
             raise NotSupported.FORWARD(
                 "it changes lists, dicts or sets, and catches exceptions or takes a gradient"
             )
+        return _dual_code(f, xs, active, dxs, over, alone, way, begin)
 
-        def begun() -> Inputs:
-            inputs = inputs_for(f, tried, guesses, is_long)
-            inputs.recursive = recursive
-            inputs.define = functools.partial(define_recursive, write=_write_recursive)
-            inputs.by_rows, inputs.optional = by_rows, optional
-            return inputs
-
-        try:
-            return _dual_code(f, xs, active, dxs, over, alone, uniform, handlers, begun, held)
-        except NotSpecializable as reason:
-            if over or reason.code in (None, *recursive) or len(recursive) > MOST_RECURSIVE:
-                raise
-            recursive.add(reason.code)
-        return code(handlers, uniform, held, guesses, is_long, by_rows, optional)
-
-    return code_in_some_way(code, xs, tried, handlers, optional=optional)
+    define = functools.partial(define_recursive, write=_write_recursive)
+    attempts = Attempts(make, f, xs, define, knows_recursive=not over)
+    return attempts.in_some_way(handlers, optional)
 
 
 def _dual_code(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
-    over: TakenBy | None, alone: bool, uniform: bool, handlers: bool,
-    begun: Callable[[], Inputs], held: bool,
+    over: TakenBy | None, alone: bool, way: Way, begin: Callable[[], Inputs],
 ) -> Specialized:  # fmt: skip
     own: set[Any] = set()
     distinct = False
     while True:
-        inputs = begun()
+        inputs = begin()
         wanted: set[Any] = set()
         try:
             builder, arguments, names, result = interpreted(
-                inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted,
-                uniform=uniform, over=over, handlers=handlers, held=held,
-                has_islands=over is None,
+                inputs, f, xs, active, way, distinct=distinct, own=frozenset(own), wanted=wanted,
+                over=over, has_islands=over is None,
             )  # fmt: skip
             settle_attributes(builder)
             settle_changes(builder)
