@@ -134,29 +134,28 @@ class Primitive:
         ]
 
     def _dispatcher(self, positions: tuple[int, ...]) -> plum.Function:
-        if positions not in self._dispatchers:
-            meant: list[tuple[tuple[Any, ...], list[int]]] = []  # a signature, and who has it
-            for n in positions:
-                for signature in signatures(self.rules[n]):
-                    for known, who in meant:
-                        if known == signature:
-                            who.append(n)
-                            break
-                    else:
-                        meant.append((signature, [n]))
-            dispatcher = plum.Function(_stub([]))
-            for (types, varargs), who in meant:
-                more = {} if varargs is None else {"varargs": varargs}
-                dispatcher.register(_stub(who), plum.Signature(*types, **more), None)
-            # patterns that differ in writing may mean the same, and plum would take the last
-            if len(dispatcher.methods) != len(meant):
-                raise Fault.CLASH(
-                    "two of these rules are for the same types: "
-                    + "; ".join(f"{rule.signature} from {rule.place}" for rule in self.rules)
-                    + "; remove one, or annotate it with another type"
-                )
-            self._dispatchers[positions] = dispatcher
-        return self._dispatchers[positions]
+        if positions in self._dispatchers:
+            return self._dispatchers[positions]
+        meant: list[tuple[tuple[Any, ...], list[int]]] = []  # a signature, and who has it
+        for n, signature in [(i, s) for i in positions for s in signatures(self.rules[i])]:
+            who = next((who for known, who in meant if known == signature), None)
+            if who is None:
+                meant.append((signature, [n]))
+            else:
+                who.append(n)
+        dispatcher = plum.Function(_stub([]))
+        for (types, varargs), who in meant:
+            more = {} if varargs is None else {"varargs": varargs}
+            dispatcher.register(_stub(who), plum.Signature(*types, **more), None)
+        # patterns that differ in writing may mean the same, and plum would take the last
+        if len(dispatcher.methods) != len(meant):
+            raise Fault.CLASH(
+                "two of these rules are for the same types: "
+                + "; ".join(f"{rule.signature} from {rule.place}" for rule in self.rules)
+                + "; remove one, or annotate it with another type"
+            )
+        self._dispatchers[positions] = dispatcher
+        return dispatcher
 
 
 def remember(cache: dict[Any, Any], key: Any, found: Any) -> None:

@@ -5,6 +5,7 @@ the text from which the same is done are taken together, so that the copies are 
 decides what is guessed, not what is right.
 """
 
+import functools
 import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -84,16 +85,17 @@ class Graph:
             list(self.order), {at: list(self.before[at]) for at in self.order}, self.entry
         )
         found: dict[int, set[int]] = {}
-        for at in self.order:
-            for head in self.successors(at):
-                if _is_above(head, at, dominators):
-                    body = found.setdefault(head, {head})
-                    rest = [at]
-                    while rest:
-                        x = rest.pop()
-                        if x not in body:
-                            body.add(x)
-                            rest += self.before[x]
+        edges = [(at, head) for at in self.order for head in self.successors(at)]
+        for at, head in edges:
+            if not _is_above(head, at, dominators):
+                continue
+            body = found.setdefault(head, {head})
+            rest = [at]
+            while rest:
+                x = rest.pop()
+                if x not in body:
+                    body.add(x)
+                    rest += self.before[x]
         return found
 
     @cached_property
@@ -222,26 +224,21 @@ def _dominators(order: list[int], before: dict[int, list[int]], start: int) -> d
     """Return by nodes their immediate dominators; `order` is a reverse postorder."""
     place = {n: i for i, n in enumerate(order)}
     found = {start: start}
+
+    def meet(a: int, b: int) -> int:
+        while a != b:
+            while place[a] > place[b]:
+                a = found[a]
+            while place[b] > place[a]:
+                b = found[b]
+        return a
+
     changed = True
     while changed:
         changed = False
-        for n in order:
-            if n == start:
-                continue
-            new = None
-            for p in before[n]:
-                if p in found:
-                    if new is None:
-                        new = p
-                    else:
-                        a, b = p, new
-                        while a != b:
-                            while place[a] > place[b]:
-                                a = found[a]
-                            while place[b] > place[a]:
-                                b = found[b]
-                        new = a
-            if new is not None and found.get(n) != new:
+        for n in order[1:]:
+            new = functools.reduce(meet, [p for p in before[n] if p in found])
+            if found.get(n) != new:
                 found[n] = new
                 changed = True
     return found

@@ -146,22 +146,25 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     if isinstance(x.sample, Descriptor | Lookup):
         return constant(Method(x, name))
     if x.is_constant and not isinstance(x.sample, StandIn):
-        if (
-            isinstance(x.sample, types.ModuleType)
-            and (id(vars(x.sample)), name) in builder.settings
-        ):
-            return builder.global_value(vars(x.sample), name)
-        changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
-        if not changes or is_settled(builder, builder.frames[-1].globals):
-            return constant(run(getattr, [x.sample, name], {}))
-        if isinstance(x.sample, type) and type(of_class(x.sample, name)) is classmethod:
-            return _classes.class_method(builder, x, name)
-        if isinstance(x.sample, type) and _classes.names_class(x.sample, name):
-            return _classes.name_of_class(builder, x.sample, name)
-        found = attribute_that_stays(x.sample, name)
-        owner = builder.inputs.name_for(x.sample, "o")
-        return builder.read(found, f"{owner}.{name}", name)
+        return _attribute_of_constant(builder, x, name)
     raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of {an(type(x.sample).__name__)}")
+
+
+def _attribute_of_constant(builder: Builder, x: Value, name: str) -> Value:
+    """Return `x.name` of a module, a class, a function or another object that stays the same."""
+    space = x.sample
+    if isinstance(space, types.ModuleType) and (id(vars(space)), name) in builder.settings:
+        return builder.global_value(vars(space), name)
+    changes = isinstance(space, types.ModuleType | types.FunctionType | type)
+    if not changes or is_settled(builder, builder.frames[-1].globals):
+        return constant(run(getattr, [space, name], {}))
+    if isinstance(space, type) and type(of_class(space, name)) is classmethod:
+        return _classes.class_method(builder, x, name)
+    if isinstance(space, type) and _classes.names_class(space, name):
+        return _classes.name_of_class(builder, space, name)
+    found = attribute_that_stays(space, name)
+    owner = builder.inputs.name_for(space, "o")
+    return builder.read(found, f"{owner}.{name}", name)
 
 
 def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:

@@ -106,6 +106,13 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         return _set_from_outside(inputs, x, expression, stem)
     if type(x) not in (tuple, list, dict):
         raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
+    return _structure_from_outside(builder, inputs, x, expression, stem)
+
+
+def _structure_from_outside(
+    builder: Builder, inputs: "Inputs", x: Any, expression: str, stem: str
+) -> Value:
+    """Return a tuple, a list or a dict that is read from outside, with what it holds."""
     if expression in inputs.structures:
         return inputs.structures[expression]
     if type(x) is dict and (len(x) > _MOST_ITEMS_FROM_OUTSIDE or not {*map(type, x)} <= {str, int}):
