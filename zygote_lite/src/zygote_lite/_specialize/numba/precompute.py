@@ -40,14 +40,12 @@ def compute_early(backward: list[Node]) -> None:
 
 def _place(op: Op, loop: Loop) -> int | None:
     """Return where in an iteration an operation can stand; `None` if nowhere, or it is cheap."""
-    if op.required or op.keywords or op.target.active or not op.target.is_scalar:
-        return None
     if not is_hashable(op.function) or op.function not in (operator.pow, *COSTLY):
         return None
     made = {n.target: i + 1 for i, n in enumerate(loop.body) if isinstance(n, Op)}
     at = 0
     for x in [leaf for given in op.arguments for leaf in leaves(given)]:
-        if x.is_constant or (not x.reverse and not is_made_in(x, loop)):
+        if not x.reverse and not is_made_in(x, loop):  # from before the loop, or a constant
             continue
         if x not in made and x is not loop.target and x not in loop.phis:
             return None
