@@ -1,6 +1,7 @@
 """Globals that are assigned: what they hold is read at entry, and set when the call is answered."""
 
 import math
+import sys
 
 import pytest
 
@@ -9,6 +10,7 @@ from zygote_lite import grad, gradient, testing, value_and_grad
 
 AT_FIRST = {"CALLS": 0, "RATE": 1.0, "NAME": "a", "IS_DONE": False}
 CALLS, RATE, NAME, IS_DONE = AT_FIRST.values()
+HERE = sys.modules[__name__]
 
 
 def counts(x):
@@ -36,6 +38,13 @@ def counts_in_a_loop(x):
     for _ in range(3):
         CALLS += 1
     return x * CALLS
+
+
+def reads_it_of_the_module(x):
+    global CALLS
+    CALLS += 1
+    module = HERE
+    return x * HERE.CALLS + x * x * module.CALLS
 
 
 def keeps_several(x):
@@ -123,6 +132,7 @@ def outcomes(f, xs):
         (counts, True),
         (counts_inside, True),
         (counts_in_a_loop, True),
+        (reads_it_of_the_module, True),
         (keeps_several, True),
         (raises_later, True),
         (sets_it_where_it_is_differentiated, False),

@@ -9,7 +9,7 @@ import pytest
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.oracles import assert_agreement
 from zygote_lite import gradient, testing, value_and_grad
-from zygote_lite._specialize import driver
+from zygote_lite._specialize import attempts
 from zygote_lite._specialize.infer.interpreter import Interpreter
 
 A = np.array
@@ -496,8 +496,8 @@ def test_branches_that_cannot_be_joined_are_not_tried_again_and_again(tmp_path, 
     with testing.recorded_only():
         want = gradient(space["nested"], x)
     for times in (8, 0):  # the most statements, as a multiple of those of the attempts before
-        monkeypatch.setattr(driver, "_TIMES_STEPS", times)
-        monkeypatch.setattr(driver, "_FEW_STEPS", 0)
+        monkeypatch.setattr(attempts, "_TIMES_STEPS", times)
+        monkeypatch.setattr(attempts, "_FEW_STEPS", 0)
         testing.forget(space["nested"])
         with testing.transformed_only():
             assert_close(gradient(space["nested"], x), want)

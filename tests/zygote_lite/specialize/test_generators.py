@@ -96,11 +96,24 @@ def sent_to(x):
             count += 1
 
     g = averages()
-    y = next(g)
+    y = g.send(None)
     for v in (x * x, 2.0, x):
         y = y * 0.5 + g.send(v)
     g.close()
     return y
+
+
+@tried((0.7,), (0.3,))
+def sent_too_early(x):
+    def doubled():
+        v = yield x
+        yield x * 2.0 if v is None else x * v
+
+    g = doubled()
+    try:
+        return x * g.send(2.0)
+    except TypeError:
+        return x * x * next(g) + next(g)
 
 
 @tried((0.7, 0.3), (0.1, 0.3))
@@ -267,6 +280,17 @@ def left_in_a_try(x):
         if v > 1.0:
             break
     return sum(seen) * v
+
+
+@left((0.7,), (0.2,))
+def raises_at_once(x):
+    def steps():
+        yield math.sqrt(-1.0)
+
+    try:
+        return next(steps())
+    except ValueError:
+        return x * x
 
 
 @by_path((0.3, -0.5, 2.0), (2.0, 3.0, -0.5), (0.1, 0.2, 0.3), (-3.0, 2.0, -1.5))

@@ -62,7 +62,7 @@ def of_the_outer_iteration(x, n):
 EARLY = [
     (after_its_operand, "u = x * i\n        t11 = checked_cos(u)\n", "t7 = checked_sin(w)\n"),
     (of_a_power, "t = x * i + 1.0\n        t4 = power(t, 1.5)\n"),
-    (of_what_is_carried, "t7 = checked_cos(r)\n        t5 = checked_cos(s)\n"),
+    (of_what_is_carried, "in t1:\n        t7 = checked_cos(r)\n        t5 = checked_cos(s)\n"),
     (of_the_target, " = checked_hypot(i, x)\n"),
     (of_what_was_before, "for i in t1:\n        t5 = checked_cos(c)\n"),
     (of_the_outer_iteration, "            t6 = checked_cos(t)\n"),

@@ -86,7 +86,7 @@ class Generated:
 
     def step(self, sent: Any = (None, None), throw: tuple[Any, ...] = ()) -> Traced:
         """Run to the next `yield`, sending a value and its number in, or throwing an error."""
-        if not self.started:
+        if not self.started and (throw or sent[0] is None):  # else Python raises a `TypeError`
             self.started, sent = True, None
         if self.raised:
             raise Fault.ITERATOR(

@@ -22,7 +22,7 @@ from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import wholes as _wholes
 from zygote_lite._specialize.infer.models.arrays import JOINING
-from zygote_lite._specialize.infer.models.classes import is_plain, of_class
+from zygote_lite._specialize.infer.models.classes import is_plain
 from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.infer.tables import given_table
 from zygote_lite._specialize.typed.builder import Builder
@@ -132,20 +132,12 @@ def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value
 
 def read_path(builder: Builder, found: Any, expression: str, path: list[str], stem: str) -> Value:
     """Return what a path of attributes leads to, from an object that an expression reads."""
-    inputs = builder.inputs
     for i, name in enumerate(path):
-        space = found
-        if isinstance(space, types.ModuleType):  # tested once for all that is read from it
-            inputs.guard(expression, space)
-            expression = inputs.name_for(space, "o")
-        if isinstance(space, type) and isinstance(of_class(space, name), classmethod):
-            value = read(builder, space, expression, stem)
-            for rest in path[i:]:
-                value = builder.attribute(value, rest)
-            return value
-        if isinstance(space, types.ModuleType) and (id(vars(space)), name) in builder.settings:
-            return functools.reduce(builder.attribute, path[i:], constant(space))
-        found = attribute_that_stays(space, name)
+        if isinstance(found, types.ModuleType | type):
+            return functools.reduce(
+                builder.attribute, path[i:], read(builder, found, expression, stem)
+            )
+        found = attribute_that_stays(found, name)
         expression += f".{name}"
     return read(builder, found, expression, stem)
 

@@ -24,6 +24,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     next_item,
     next_of_all,
 )
+from zygote_lite._specialize.infer.nothing import is_constant_none
 from zygote_lite._specialize.normalize.exits import Walk, live, live_in_loop
 from zygote_lite._specialize.normalize.lowered import ENDS, Lowered, lowered_code
 from zygote_lite._specialize.normalize.tries import Attempt, Block, has
@@ -120,7 +121,7 @@ def advance(builder: Builder, it: Value, sent: Value | None = None) -> Value | N
         return next_of_all(builder, it)
     env = variables_of(it)
     waiting = (it.fields or {})[STATE].sample
-    if waiting.is_new and sent is not None and not (sent.is_constant and sent.sample is None):
+    if waiting.is_new and sent is not None and not is_constant_none(sent):
         raise Unsound.RAISES("it sends a value to a generator that has not begun").always(TypeError)
     steps = it.sample.steps
     lowered = lowered_code(it.sample.code, it.sample.globals, steps=steps)
