@@ -122,3 +122,41 @@ def test_fields_by_dict_are_those_by_name(monkeypatch):
             np.testing.assert_array_equal(d, [3.0, w[1]])
     with pytest.raises(KeyError):
         value_and_grad(missing)(x)
+
+
+class WithDefault:
+    n = 9.0
+
+
+OTHER = WithDefault()
+OTHER.n = 2.0
+
+
+def by_key(x):
+    return OTHER.__dict__["n"] * x
+
+
+def test_a_field_that_is_gone_is_not_that_of_the_class(monkeypatch):
+    for _ in range(3):
+        assert value_and_grad(by_key)(0.5) == (1.0, 2.0)
+    monkeypatch.delitem(vars(OTHER), "n")
+    with pytest.raises(KeyError):
+        value_and_grad(by_key)(0.5)
+
+
+class Given:
+    def __init__(self, w):
+        self.w = w
+
+
+def of_what_is_given(m, x):
+    return np.sum(m.__dict__["w"] * x) + vars(m)["w"][0]
+
+
+def test_fields_of_what_is_differentiated():
+    m, x = Given(np.array([3.0, 4.0])), np.array([0.5, 0.7])
+    with testing.transformed_only():
+        y, (dm, dx) = value_and_grad(of_what_is_given, (0, 1))(m, x)
+    assert y == of_what_is_given(m, x)
+    np.testing.assert_allclose(dm.w, [1.5, 0.7])
+    np.testing.assert_allclose(dx, [3.0, 4.0])

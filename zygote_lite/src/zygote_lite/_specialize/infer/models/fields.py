@@ -146,6 +146,8 @@ def _attribute_by_key(builder: Builder, x: Value, key: Value) -> Value:
     if owner.fields is not None or not (key.is_constant and name in vars(owner.sample)):
         return builder.item(as_dict(builder, x), key)
     if not hasattr(type(of_class(type(owner.sample), name)), "__set__"):
+        if owner.where is not None:  # without it, the attribute is that of the class
+            builder.inputs.guards[f"{name!r} in {owner.where}.__dict__"] = None
         return builder.attribute(owner, name)
     if owner.read is not None:  # what is differentiated is known by its attributes
         return builder.item(as_dict(builder, x), key)
