@@ -120,7 +120,7 @@ def _is_of_lower_precision(y: Any, found: Any) -> bool:
     kind = getattr(y, "dtype", None) if is_of_pandas(type(y)) else None
     if not isinstance(kind, np.dtype) or not isinstance(found, np.ndarray):
         return False
-    return kind.kind == found.dtype.kind == "f" and kind.itemsize < found.dtype.itemsize
+    return bool(kind.kind == found.dtype.kind == "f" and kind.itemsize < found.dtype.itemsize)
 
 
 def _agree(y: Any, found: Any) -> bool:
