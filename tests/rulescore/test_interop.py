@@ -29,6 +29,18 @@ def test_a_host_that_is_not_installed_is_told(host, monkeypatch):
         getattr(interop, f"to_{host}")(np.sin)
 
 
+@pytest.mark.parametrize("host", ["torch", "jax"])
+def test_a_library_whose_plugin_is_called_and_that_is_not_installed_is_told(host, monkeypatch):
+    plugin = pytest.importorskip(f"rules_{host}")
+    if not hasattr(plugin, "numpy"):
+        pytest.skip(f"the plugin rules_{host} is not installed")  # a folder of the repository
+    monkeypatch.setitem(sys.modules, host, None)
+    monkeypatch.delitem(sys.modules, f"rules_{host}.calls", raising=False)
+    told = rf'{host} is not installed here: run `pip install "rules_{host}\[{host}\]"` \[RC016\]$'
+    with pytest.raises(ModuleNotFoundError, match=told):
+        plugin.numpy(np.sin)
+
+
 def test_no_host_is_imported():
     code = (
         "import sys, zygote_lite.interop; "  # which imports that of rulescore

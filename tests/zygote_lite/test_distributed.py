@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -33,6 +34,17 @@ def test_batches_are_what_is_walked_over_and_no_array():
     for other in (np.ones(2), {"a": 1}, "text", 3.0):
         with pytest.raises(TypeError, match=f"not {type(other).__name__}; make chunks of an array"):
             pieces_of((other,))
+
+
+@pytest.mark.parametrize("missing", ["distributed", "dask"])
+def test_without_dask_it_says_what_to_install(missing, monkeypatch):
+    for name in [n for n in sys.modules if n.partition(".")[0] in ("dask", "distributed")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    told = r"not installed here: run `pip install \"zygote_lite\[distributed\]\"`$"
+    for run in (sum_of_gradients(math.sin), lambda w, xs: value_and_grad(math.sin)(w, *xs)):
+        with pytest.raises(ModuleNotFoundError, match=told):
+            run(2.0, [np.ones(3)])
 
 
 def with_rng(w, x, rng):

@@ -27,9 +27,9 @@ def numpy(f: Any, *, copy: bool = True) -> Any:
 
     Keyword arguments are options, which have no gradient.
     """
-    from rules_jax.calls import Numpy
+    from rulescore.interop.foreign import imported
 
-    return Numpy(f, copy)
+    return imported("rules_jax.calls", "jax").Numpy(f, copy)
 
 
 @hookimpl

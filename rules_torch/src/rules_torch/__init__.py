@@ -27,9 +27,9 @@ def numpy(f: Any, *, copy: bool | None = None) -> Any:
     The cotangent of a module is a `Tangent` of its parameters, as arrays, by the names of
     `named_parameters`; a parameter that needs no gradient has `None`.
     """
-    from rules_torch.calls import Numpy
+    from rulescore.interop.foreign import imported
 
-    return Numpy(f, copy)
+    return imported("rules_torch.calls", "torch").Numpy(f, copy)
 
 
 @hookimpl

@@ -49,7 +49,7 @@ class Fault(CodedFault):
     UNKNOWN_DERIVATIVE = "RC013", "A derivative is not known"
     TANGENT = "RC014", "The tangents given to `frule` do not fit"
     EXPORT = "RC015", "An exported function needs more than its rule"
-    HOST = "RC016", "The library to export to is not installed"
+    HOST = "RC016", "PyTorch, JAX or autograd is not installed"
     HOST_CALL = "RC017", "A call of an exported function does not fit"
     HOST_RUN = "RC018", "A host cannot use what an exported function does"
     FOREIGN = "RC019", "A function of a host cannot be called on these arrays"

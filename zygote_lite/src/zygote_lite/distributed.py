@@ -142,12 +142,12 @@ class _Sum:
 
     def __call__(self, params: Any, data: tuple[Any, ...], seed: Any) -> tuple[Any, Any]:
         """Return the value and the gradient."""
-        import dask
-
         if seed is not None:
             np.random.SeedSequence(seed)  # raises here, not on a worker
         _refuse_seed(self.loss, (params, *data), seed)
         client = client_of(self.client, *self.kind)
+        import dask
+
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self.sum(client, params, enumerate(pieces_of(data)), seed)
 

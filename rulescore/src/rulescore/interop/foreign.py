@@ -5,6 +5,7 @@ A `Foreign` is a function of arrays whose value another library computes, and di
 arguments. That is a `Foreign` in turn, so there are derivatives of every order.
 """
 
+import importlib
 import inspect
 import traceback
 import types
@@ -22,10 +23,25 @@ from rulescore.faults import an
 
 __all__ = [
     "Foreign", "Backward", "Memory", "declare", "leaves_along", "rebuilt_like", "reasons",
-    "is_number", "sequence_like", "unseen",
+    "imported", "is_number", "sequence_like", "unseen",
 ]  # fmt: skip
 Order = Callable[[dict[Any, Any]], Iterable[Any]]
 Leaves = Callable[[Any], Iterable[Any]]
+
+
+def imported(module: str, library: str) -> Any:
+    """Return a module of a plugin, which imports a library.
+
+    Raises `ModuleNotFoundError`, with what to install, where the library is missing.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in (library, f"{library}lib"):
+            raise
+        extra = f"{module.partition('.')[0]}[{library}]"
+        told = f'{library} is not installed here: run `pip install "{extra}"`'
+        raise ModuleNotFoundError(Fault.HOST.message(told), name=library) from None
 
 
 class Foreign:

@@ -19,9 +19,19 @@ LOCAL: dict[Any, Any] = {}  # clients that were made here: by address, or kind a
 
 
 def client_of(given: Any, processes: bool, workers: int | None) -> Any:
-    """Return a client: the one that is given, one of an address, or one of a local cluster."""
-    import distributed
+    """Return a client: the one that is given, one of an address, or one of a local cluster.
 
+    Raises `ModuleNotFoundError`, with what to install, where dask.distributed is missing.
+    """
+    try:
+        import distributed
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in ("dask", "distributed"):
+            raise
+        raise ModuleNotFoundError(
+            'dask.distributed is not installed here: run `pip install "zygote_lite[distributed]"`',
+            name=error.name,
+        ) from None
     if given is not None and not isinstance(given, str):
         if not isinstance(given, distributed.Client) or given.asynchronous:
             raise Fault.OPTION_VALUE(
