@@ -7,7 +7,7 @@ from scipy.sparse.linalg import spsolve
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.tiers import compare, differences
-from zygote_lite import NoRuleError, gradient, hessian
+from zygote_lite import NoRuleError, gradient, hessian, jvp
 
 X, Y = np.array([0.0, 0.4, 0.9, 1.7, 2.0]), np.array([-1.0, -0.5, 0.3, 0.4])
 Z = np.cos(np.arange(20.0).reshape(5, 4) ** 2)
@@ -87,3 +87,9 @@ def test_values_that_are_not_numbers_have_no_influence():
 def test_what_smooths_is_refused():
     with pytest.raises(NoRuleError, match="s=0"):
         gradient(lambda z: si.RectBivariateSpline(X, Y, z, s=0.1)(1, 0)[0, 0], Z)
+
+
+def test_integrals_of_surfaces_have_tangents():
+    f = lambda z, end: si.RectBivariateSpline(X, Y, z).integral(0.1, end, -2.0, 0.2)
+    dz, dend = gradient(f, Z, 2.0)
+    assert jvp(f, (Z, 2.0), (Z, 0.5))[1] == pytest.approx(np.sum(dz * Z) + 0.5 * dend)

@@ -6,7 +6,7 @@ from scipy import interpolate as si
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.tiers import compare, differences
-from zygote_lite import NoRuleError, gradient, hessian
+from zygote_lite import NoRuleError, gradient, hessian, jvp
 
 X = np.array([0.0, 0.7, 1.5, 1.9, 2.9, 3.3])
 Y = np.array([0.3, 1.0, 0.4, 0.8, 1.7, 0.9])
@@ -29,10 +29,7 @@ def closed(y):
     return np.concatenate([y, y[:1]])
 
 
-def with_ends(d):
-    return si.make_interp_spline(X, Y, 5, bc_type=([(1, 0.2), (2, d)], "natural"))
-
-
+SLOPES = np.array([0.2, -0.4])
 INNER = np.array([0.5, 1.2, 2.0, 2.4])
 TENSIONED = np.concatenate([[0.0] * 4, INNER[:2], [3.3] * 4])
 CASES = {
@@ -105,9 +102,26 @@ def test_second_derivatives():
     np.testing.assert_allclose(v @ hessian(f)(KNOTS) @ v, expected, rtol=1e-5)
 
 
-def test_conditions_at_the_ends_that_are_differentiated_are_refused():
-    with pytest.raises(NoRuleError, match="bc_type"):
-        gradient(lambda d: with_ends(d)(1.0), 0.3)
+@pytest.mark.parametrize("transformed", [False, True])
+def test_derivatives_that_are_given_at_the_ends(transformed):
+    f = lambda d: at(
+        si.make_interp_spline(X, Y, 5, bc_type=([(1, d[0]), (2, d[1])], [(1, 0.1), (2, 0.0)]))
+    )
+    compare(f, SLOPES, differences(f, SLOPES), transformed, rtol=1e-6)
+    columns = lambda d: si.make_interp_spline(
+        X, np.stack([Y, Y**2], axis=1), bc_type=[((1, d),), ((2, d**2),)]
+    )(1.3)
+    f = lambda d: columns(d) @ [1.0, 0.3]
+    compare(f, SLOPES, differences(f, SLOPES), transformed, rtol=1e-6)
+
+
+def test_derivatives_that_are_given_at_the_ends_have_tangents():
+    for made in (
+        lambda y: si.make_interp_spline(X, y, bc_type=([(1, 0.2)], [(2, 0.1)])),
+        lambda y: si.CubicSpline(X, y, bc_type=((1, 0.2), (2, 0.1))),
+    ):
+        f = lambda y, made=made: at(made(y))
+        assert jvp(f, (Y,), (Y,))[1] == pytest.approx(gradient(f, Y)[0] @ Y)
 
 
 def test_weights_of_smoothing_are_refused():

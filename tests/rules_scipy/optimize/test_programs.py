@@ -7,7 +7,7 @@ from scipy import sparse
 
 from rulescore.testing import check_rrule
 from tests.rules_scipy.tiers import compare, differences
-from zygote_lite import NoRuleError, gradient, hessian, jvp
+from zygote_lite import NoRuleError, gradient, hessian, hvp, jvp
 
 A = np.cos(np.arange(20.0).reshape(5, 4) ** 2)
 B = A @ np.array([1.0, -0.5, 0.3, 0.2]) + 0.1 * np.sin(np.arange(5.0))
@@ -55,6 +55,14 @@ CASES = {
 def test_derivatives(name):
     f, x = CASES[name]
     compare(f, x, differences(f, x), True, rtol=1e-5, atol=1e-6)
+
+
+def test_isotonic_regression_has_tangents_and_second_derivatives():
+    f = lambda y: np.sum(np.arange(5) * so.isotonic_regression(y).x ** 2)
+    v = np.linspace(-1.0, 1.0, 5)
+    assert jvp(f, (B,), (v,))[1] == pytest.approx(gradient(f, B)[0] @ v)
+    expected = (gradient(f, B + 1e-3 * v)[0] - gradient(f, B - 1e-3 * v)[0]) / 2e-3
+    np.testing.assert_allclose(hvp(f)(B, v), expected, atol=1e-9)
 
 
 def test_what_has_no_derivative_is_refused():

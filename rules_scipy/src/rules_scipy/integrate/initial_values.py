@@ -41,7 +41,7 @@ OPTIONS = ("tfirst", "tcrit", "h0", "hmax", "hmin", "mxordn", "mxords")
 TOLERANCE = 1.49012e-8  # that of `odeint`
 SECOND = (
     "scipy.integrate has second derivatives and tangents of solutions by RK23, RK45 and DOP853 "
-    "only: give one of these as `method`"
+    "only: give one of these as `method` of solve_ivp"
 )
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 
@@ -78,7 +78,7 @@ def _(ad, given):
         if steps is None:
             steps = Steps(rates[0], span, first, noted[0], tableau, asked)
     elif y.success:
-        without_second(SECOND, given["fun"], span, first, args)
+        refuse_unless_first(SECOND, given["fun"], span, first, args)
         times, passed, _ = noted
         options = options_of(given)
         tolerances = [options.get(*x) for x in (("rtol", 1e-3), ("atol", 1e-6))]
@@ -138,7 +138,7 @@ def _(ad, given):
     """
     refuse_unless_tuple(si.odeint, given["args"])
     f, t, args, first = given["func"], given["t"], given["args"], np.ravel(vector(given["y0"]))
-    without_second(SECOND, f, t, first, args)
+    refuse_unless_first(SECOND, f, t, first, args)
     noting, noted = noting_calls(f, 0 if given["tfirst"] else 1)
     y, info = si.odeint(**{**given, "func": noting, "full_output": True})
     done = is_whole(info)
@@ -299,16 +299,10 @@ def vector(y):
     return np.array(y, complex if np.iscomplexobj(y) else float)
 
 
-def without_second(refusal, *given):
-    """Do nothing, where a first derivative by what is `given` is asked for.
-
-    Raises `NotImplementedError` with the words of `refusal` where it is differentiated itself.
-    """
-
-
-@rule(without_second)
-def _(refusal, *given):
-    raise NotImplementedError(refusal)
+def refuse_unless_first(refusal, *given):
+    """Raise `NotImplementedError` where a derivative of a derivative is asked for."""
+    if not is_first_derivative(*given):
+        raise NotImplementedError(refusal)
 
 
 def is_first_derivative(*given):

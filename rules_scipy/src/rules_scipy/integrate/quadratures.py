@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 from scipy import integrate as si
 
-from rules_scipy.integrate.initial_values import without_second
+from rules_scipy.integrate.initial_values import refuse_unless_first
 from rules_scipy.shared.flat import Flat
 from rules_scipy.shared.solvers import as_arguments, entries_of, like_arguments, solver
 from rulescore import RuleSet, stop_gradient
@@ -220,7 +220,8 @@ def of_nested(ad, f, given, ranges, limits):
         ranges: the limits of each variable, the innermost first, as `limits_of` takes them.
         limits: the names of these, one after the other, if they are arguments of their own.
     """
-    without_second(SECOND, given["func"], given["args"], *itertools.chain(*map(both_of, ranges)))
+    limits_given = itertools.chain(*map(both_of, ranges))
+    refuse_unless_first(SECOND, given["func"], given["args"], *limits_given)
     inside = Nested(ad, given["func"], as_arguments(given["args"] or ()))
     found, _ = inside.flat.settled(lambda: inside.cotangents(ranges))
 

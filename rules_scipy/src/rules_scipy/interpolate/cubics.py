@@ -11,6 +11,7 @@ from rules_scipy.shared.interpolation.bsplines import Basis
 from rules_scipy.shared.interpolation.instances import fields_in
 from rules_scipy.shared.interpolation.interpolating import (
     clamped,
+    of_condition,
     periodic,
     pull_interpolation,
     pull_periodic,
@@ -188,11 +189,6 @@ def of_conditions(bc_type, dends):
     """Return the cotangent of what is given at both ends."""
     if isinstance(bc_type, str):
         return None
-    each = []
-    for end, d in zip(bc_type, dends, strict=True):
-        if isinstance(end, str):
-            each.append(None)
-            continue
-        pair = [None, project(np.reshape(d[0], np.shape(end[1])), end[1])]
-        each.append(pair if isinstance(end, list) else tuple(pair))
+    pairs = zip(bc_type, dends, strict=True)
+    each = [None if isinstance(end, str) else of_condition(end, d[0]) for end, d in pairs]
     return each if isinstance(bc_type, list) else tuple(each)

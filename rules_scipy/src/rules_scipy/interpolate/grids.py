@@ -14,7 +14,7 @@ from rules_scipy.shared.interpolation.interpolating import (
 )
 from rules_scipy.shared.interpolation.piecewise import columns
 from rules_scipy.shared.solvers import solver
-from rulescore import Array, Numeric, RuleSet, project
+from rulescore import Array, Numeric, RuleSet, project, stop_gradient
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.interpolate.grids")
 Given = Numeric | list | tuple
@@ -185,7 +185,7 @@ def to_ends(dt, k, dx, before, behind):
 
 def surface(made):
     """Return the knots, the degrees and the matrix of coefficients of a surface."""
-    t, k = made.tck[:2], made.degrees
+    t, k = made.tck[:2], stop_gradient(made.degrees)
     return t, k, made.tck[2].reshape(len(t[0]) - k[0] - 1, len(t[1]) - k[1] - 1)
 
 

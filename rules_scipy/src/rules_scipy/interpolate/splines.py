@@ -8,6 +8,7 @@ from rules_scipy.shared.interpolation.bsplines import Basis, pull_raised, raised
 from rules_scipy.shared.interpolation.instances import added, classes_of, fields_in, tangent_of
 from rules_scipy.shared.interpolation.interpolating import (
     not_a_knot,
+    of_condition,
     periodic,
     pull_fit,
     pull_interpolation,
@@ -111,7 +112,21 @@ def conditions(bc_type):
     )
 
 
-@solver(rule, si.make_interp_spline, by=("x", "y", "t"), with_ad=False)
+def of_conditions(bc_type, dends):
+    """Return the cotangent of what is given at both ends, from those of the derivatives there."""
+    if bc_type is None or isinstance(bc_type, str):
+        return None
+    return type(bc_type)([of_side(side, d) for side, d in zip(bc_type, dends, strict=True)])
+
+
+def of_side(side, d):
+    """Return the cotangent of what is given at one end: pairs of an order and a derivative."""
+    if side is None or isinstance(side, str):
+        return None
+    return type(side)([of_condition(pair, each) for pair, each in zip(side, d, strict=True)])
+
+
+@solver(rule, si.make_interp_spline, by=("x", "y", "t", "bc_type"), with_ad=False)
 def _(spline, given):
     x, y, axis, bc_type = given["x"], given["y"], given["axis"], given["bc_type"]
 
@@ -125,13 +140,14 @@ def _(spline, given):
         if whole:
             chosen = periodic(len(places), k)
             dy, dx, dmore = pull_periodic(t, k, c, places, dc)
+            dends = (), ()
         else:
             left, right = conditions(bc_type)
             chosen = (with_conditions if left or right else not_a_knot)(len(places), k)
-            dy, _, _, dx, dmore = pull_interpolation(t, k, c, places, dc, left, right)
+            dy, *dends, dx, dmore = pull_interpolation(t, k, c, places, dc, left, right)
         dt = dt + dmore
         dy = np.moveaxis(dy.reshape(len(places), *shape), 0, axis)
-        found = {"y": project(dy, y)}
+        found = {"y": project(dy, y), "bc_type": of_conditions(bc_type, dends)}
         if given["t"] is None:
             dx = dx + chosen.pull(dt, len(places))
         else:

@@ -5,7 +5,7 @@ from scipy import optimize as so
 
 from rules_scipy.shared.implicit import solved
 from rules_scipy.shared.solvers import entries_of, parts_of, refuse_unsolved, solver
-from rulescore import Numeric, RuleSet, project
+from rulescore import Numeric, RuleSet, project, stop_gradient
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.programs")
 Given = Numeric | list | tuple
@@ -97,8 +97,8 @@ def _(y: Given, *, weights=None, increasing=True):
         if dx is None:
             return (None,)
         w = np.ones(len(found.x)) if weights is None else np.asarray(weights, float)
-        first = found.blocks[:-1]
-        sizes = np.diff(found.blocks)
+        blocks = stop_gradient(found.blocks)
+        first, sizes = blocks[:-1], np.diff(blocks)
         means = np.add.reduceat(dx, first) / np.add.reduceat(w, first)
         return (project(w * np.repeat(means, sizes), y),)
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.shared.interpolation.bsplines import Basis, joined, solve_adjoint
+from rulescore import project
 
 
 class Knots:
@@ -96,6 +97,11 @@ def pull_interpolation(t, k, c, x, dc, left=(), right=()):
             dends[end] = dends[end] + dplace
     dx = with_ends(dx, dends[0][0], dends[1][0])
     return weights[len(left) : last], weights[: len(left)], weights[last:], dx, dt
+
+
+def of_condition(pair, d):
+    """Return the cotangent of a condition at an end: a pair of an order and a derivative."""
+    return type(pair)([None, project(np.reshape(d, np.shape(pair[1])), pair[1])])
 
 
 def pull_periodic(t, k, c, x, dc):
