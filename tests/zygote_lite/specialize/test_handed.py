@@ -1,5 +1,6 @@
 """Functions that a rule hands to the engine: transformed, with what they capture."""
 
+import collections
 import math
 
 import numpy as np
@@ -91,6 +92,72 @@ def test_gradients_by_what_is_captured(both, make):
         dc, da = gradient(f, X, 0.3)
         np.testing.assert_allclose(dc, expected, rtol=1e-8)
         assert da == pytest.approx(by_number)
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+def of_a_tuple(c):
+    return (c[0], (2.0 * c[1], "name", None, ()))
+
+
+def of_a_list_and_a_number(c):
+    return (c[0], ([2.0 * c[1]], 1))
+
+
+def of_a_named_tuple(c):
+    return Pair(c[0], Pair(2.0 * c[1], 1.0))
+
+
+def of_complex_numbers(c):
+    return (c[0], (complex(2.0 * c[1], 1.0),))
+
+
+def of_arrays(c):
+    return (c, (2.0 * c[1], np.ones(2), 1))
+
+
+TUPLES = [of_a_tuple, of_a_list_and_a_number, of_a_named_tuple, of_complex_numbers, of_arrays]
+
+
+def first_of(x):
+    while isinstance(x, tuple | list | np.ndarray):
+        x = x[0]
+    return x
+
+
+@pytest.mark.parametrize("make", TUPLES)
+def test_gradients_by_tuples_that_are_captured(both, make):
+    def f(c):
+        p = make(c)
+        return at_both(lambda t: np.exp(first_of(p[0]) * t) * first_of(p[1]).real, 1.5)
+
+    h = 1e-6
+    expected = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(2)]
+    for _ in range(4):  # on the tape, then by transformed code
+        assert gradient(f, X)[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_tuple_of_another_form_has_a_gradient_in_the_same_run(both):
+    inside = lambda p: lambda t: np.exp(first_of(p[0]) * t) * first_of(p[1]).real
+
+    def f(c):
+        return sum(at_both(inside(make(c)), 1.5) for make in TUPLES)
+
+    h = 1e-6
+    expected = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(2)]
+    for _ in range(4):
+        assert gradient(f, X)[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_tuple_of_numbers_that_is_captured_is_transformed(both):
+    def f(c):
+        p = (c[0], c[1])
+        return at_both(lambda t: p[0] * t + p[1], 1.5)
+
+    for _ in range(4):
+        gradient(f, X)
+    assert "transformed" in str(explain(f, X))
 
 
 def test_what_is_captured_may_change_between_the_calls_and_the_pullback(both):

@@ -15,7 +15,7 @@ import numpy as np
 
 from rulescore import Tangent, find_rule, rules_of
 from zygote_lite._activity.walk import reaches_active
-from zygote_lite._cotangents.kinds import INERT, kind_of
+from zygote_lite._cotangents.kinds import INERT, TUPLE, VALUE, is_opaque, kind_of
 from zygote_lite._cotangents.registry import BY_CODE
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.bytecode import without_type_parameters
@@ -73,7 +73,7 @@ def _plan_of(
 
     Within a run that of the last function is at hand: a solver asks for one hundreds of times.
     """
-    kinds = (*map(type, operands), *((f.__code__, at) if at is not None else ()))
+    kinds = (*_forms(operands), *((f.__code__, at) if at is not None else ()))
     inner = f if at is None else xs[at]
     last = state.handed
     if last and last[0] is state.run and last[1]() is inner and last[2] == kinds:
@@ -83,9 +83,9 @@ def _plan_of(
     found = _lifted(f.__code__, f) if at is None else _applied(f, at, inner, len(xs))
     if found is None:
         return None
-    numbers = tuple([i for i, x in enumerate(operands) if type(x) in _BY_VALUE_ALONE])
-    others = [x for x in operands if type(x) not in _BY_VALUE_ALONE and kind_of(x) != INERT]
-    if not numbers or (others and reaches_active(*others)):
+    numbers = tuple([i for i, x in enumerate(operands) if _goes_whole(x)])
+    others = [x for i, x in enumerate(operands) if i not in numbers and kind_of(x) != INERT]
+    if not numbers or any(map(_has_no_mark, others)) or (others and reaches_active(*others)):
         return None
     known = specializations_of(found, len(operands), numbers, single=False, form=AS_RULE)
     if known is None or (f.__closure__ and find_rule(f, *xs, ad=handed_in) is not None):
@@ -93,6 +93,34 @@ def _plan_of(
     if state.run is not None and len(numbers) == len(operands):
         state.handed = state.run, weakref.ref(inner), kinds, (found, known)
     return found, known
+
+
+def _forms(xs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the types of values; of a tuple, those of its entries."""
+    found = tuple(map(type, xs))
+    if tuple not in found:
+        return found
+    return tuple([_forms(x) if type(x) is tuple else type(x) for x in xs])
+
+
+def _goes_whole(x: Any) -> bool:
+    """Return whether a value is a number or an array, or a tuple of such, and of what is inert."""
+    if type(x) is not tuple:
+        return type(x) in _BY_VALUE_ALONE
+    given = [part for part in x if kind_of(part) != INERT and not _is_empty(part)]
+    return bool(given) and all(map(_goes_whole, given))
+
+
+def _is_empty(x: Any) -> bool:
+    return type(x) is tuple and not x
+
+
+def _has_no_mark(x: Any) -> bool:
+    """Return whether a value that goes by value has numbers: no mark tells if they are active."""
+    kind = kind_of(x)
+    if kind == TUPLE:
+        return any(map(_has_no_mark, x))
+    return kind == VALUE and not is_opaque(x) and not isinstance(x, np.integer)
 
 
 def _is_code_alone(f: types.FunctionType) -> bool:
