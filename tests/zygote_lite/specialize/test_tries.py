@@ -914,3 +914,33 @@ def test_seven_handlers_behind_each_other_are_tried():
     found = [*every(body)]
     assert 1500 < len(found) <= MOST_STATEMENTS
     assert any(isinstance(s, Attempt) for s in found)
+
+
+def asks_for_a_shape(x, v):
+    for w in v:
+        x = w * x
+    try:
+        return x.shape, x * 3.0
+    except AttributeError:
+        return None, x * 2.0
+
+
+def takes_the_first(x, v):
+    for w in v:
+        x = w * x
+    try:
+        return x * x.shape[0]
+    except AttributeError:
+        return x * 2.0
+
+
+def test_a_number_that_may_be_pythons_or_numpys_has_the_attributes_of_its_class():
+    values = np.array([0.5, 0.7]), np.array([])  # after no iteration it is a float
+    run = value_and_grad(lambda x, v: asks_for_a_shape(x, v)[1])
+    for given in (values, values[::-1]):
+        for v in [given[0]] * 4 + [given[1]] * 4:
+            assert run(0.3, v)[0] == asks_for_a_shape(0.3, v)[1]
+    for _ in range(4):
+        assert value_and_grad(takes_the_first)(0.3, values[1]) == (0.6, 2.0)
+        with pytest.raises(IndexError):
+            value_and_grad(takes_the_first)(0.3, values[0])

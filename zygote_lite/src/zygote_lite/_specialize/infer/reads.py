@@ -138,9 +138,15 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
             return found
     if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf) or x.contents is not None:
         kinds = classes_of(x) if x.contents is None else {contents_in(x).kind}
-        if not all(hasattr(kind, name) for kind in kinds):
+        having = {hasattr(kind, name) for kind in kinds}
+        if having == {False}:
             raise Unsound.RAISES(f"it reads the attribute {name}, which does not exist").always(
                 AttributeError
+            )
+        if False in having:
+            raise Unsound.CLASS(
+                f"it reads the attribute {name} of a number that may be Python's or NumPy's, and "
+                "only one has it"
             )
         return constant(Method(x, name))
     if isinstance(x.sample, Descriptor | Lookup):
