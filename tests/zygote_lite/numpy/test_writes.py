@@ -567,3 +567,26 @@ def test_out_raises_where_numpy_does(name):
         with pytest.raises(error) as found:
             gradient(total, x)
         assert str(found.value) == str(wanted.value)
+
+
+@pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind"])
+def test_casting_beside_out_only_forbids(casting):
+    def f(x):
+        y = np.zeros((2, 3))
+        np.multiply(x, np.array([[2.0], [3.0]]), out=y[:, :], casting=casting)
+        return np.sum(y**2)
+
+    x = np.array([1.0, -2.0, 0.5])
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(f, x)[0], 26.0 * x)
+
+
+def test_casting_beside_out_raises_what_numpy_raises():
+    def f(x):
+        y = np.zeros(3, np.float32)
+        np.multiply(x, 2.0, out=y, casting="safe")
+        return np.sum(y)
+
+    for _ in range(3):
+        with pytest.raises(TypeError, match="with casting rule 'safe'"):
+            gradient(f, np.ones(3))

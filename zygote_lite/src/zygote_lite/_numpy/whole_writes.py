@@ -77,11 +77,12 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     at = nodes[1 + len(xs) + names.index("out")]
     if traits_of(f).writes_early:
         refuse_overlap(target, xs, nodes)
-    rest = {name: value for name, value in kws.items() if name not in ("out", "where")}
+    left_out = {"out", "where"}
+    if "casting" in kws and _only_forbids(f, xs, kws, target):
+        left_out.add("casting")
+    rest = {name: value for name, value in kws.items() if name not in left_out}
     flags = tuple(
-        node
-        for name, node in zip(names, nodes[1 + len(xs) :], strict=True)
-        if name not in ("out", "where")
+        node for name, node in zip(names, nodes[1 + len(xs) :], strict=True) if name not in left_out
     )
     is_draw = bool(xs) and type(xs[0]) is np.random.Generator
     at_size = _SIZE_AT.get(f.__name__) if is_draw else None
@@ -99,6 +100,14 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
             xs = (np.random.default_rng(), *xs[1:])
         f(*xs, **{**kws, "out": spare if out is target else (spare,)})  # raises what NumPy raises
     return write_whole(tape, target, at, value, node)
+
+
+def _only_forbids(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], out: Any) -> bool:
+    """Return whether the option `casting` of a call changes nothing; raise where it forbids it."""
+    if not isinstance(f, np.ufunc) or kws["casting"] not in ("no", "equiv", "safe", "same_kind"):
+        return False
+    f(*xs, **{**kws, "out": np.empty_like(out)})  # raises what NumPy raises
+    return True
 
 
 def _with_mask(
