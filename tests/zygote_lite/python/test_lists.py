@@ -2,6 +2,7 @@
 
 import collections
 import itertools
+import operator
 import random
 import tracemalloc
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.zygote_lite.checks.comparing import assert_same
 from tests.zygote_lite.checks.finite_differences import assert_slopes
+from tests.zygote_lite.checks.oracles import assert_agreement
 from zygote_lite import DifferentiationError, grad, gradient, jvp, pullback, value_and_grad
 from zygote_lite.testing import recorded_only
 
@@ -410,3 +412,26 @@ def test_each_value_is_put_in_as_it_is_taken(f):
     for _ in range(4):
         assert value_and_grad(f)(2.0)[0] == f(2.0)
         assert_slopes(gradient(f, 2.0), f, (2.0,), 1e-6)
+
+
+def repeated_in_place(x):
+    a = [x, x * x]
+    b = a
+    a *= np.int64(2)
+    return sum(b) * len(b)
+
+
+REPEATED = {
+    "in place": repeated_in_place,
+    "from the left": lambda x: sum(np.int64(3) * [x, x * x]) * x,
+    "a tuple": lambda x: sum((x, x * x) * np.int32(2)) * x,
+    "a tuple in place": lambda x: sum(operator.imul((x,), np.uint8(3))) * x,
+    "as often as an index says": lambda x: sum([x] * np.argmax(np.array([1.0, 2.0]))) * x,
+    "less than once": lambda x: sum([x, x] * np.int64(-1)) + x,
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_integers_of_numpy_repeat_lists(name):
+    assert_agreement(REPEATED[name], (1.3,), (0.7,))
+    assert_slopes(gradient(REPEATED[name], 1.3), REPEATED[name], (1.3,), 1e-6)

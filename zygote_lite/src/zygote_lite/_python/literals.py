@@ -190,9 +190,9 @@ def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
 
 @handlers.structural(operator.mul, of=(list, tuple))
 def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
-    if _is_repeatable(a) and isinstance(b, int):
+    if _is_repeatable(a) and isinstance(b, int | np.integer):
         return _repeated(a, b, first=True)
-    if _is_repeatable(b) and isinstance(a, int):
+    if _is_repeatable(b) and isinstance(a, int | np.integer):
         return _repeated(b, a, first=False)
     return None
 

@@ -188,7 +188,8 @@ def _(in_place: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
             result, node = tape.call((None, nodes[2], nodes[1]), right, b, a)
             if result is not NotImplemented:
                 return result, node
-        if isinstance(b, np.ndarray | np.generic) or has_rows(type(b)):
+        is_count = name == "__imul__" and isinstance(b, np.integer)
+        if (isinstance(b, np.ndarray | np.generic) and not is_count) or has_rows(type(b)):
             return tape.call((None, nodes[1], nodes[2]), f, a, b)  # NumPy's way comes first
         if _repeats(named, a, b):
             b, nodes = tape.call((None, nodes[2]), operator.index, b)[0], (None, nodes[1], None)

@@ -11,6 +11,7 @@ from zygote_lite._activity.side_effects import callbacks
 from zygote_lite._activity.walk import is_reached
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
+from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import place_of, where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
@@ -20,9 +21,11 @@ handlers = Handlers()
 
 def refused_end(f: Any) -> Exception:
     """Return the error for code that runs when Python lets go of an object."""
+    is_in_python = isinstance(f, types.FunctionType)
+    told = f"{f.__qualname__} ({place_of(f)})" if is_in_python else name_of(f)
     return Fault.LIFETIME(
-        f"{where()}: {f.__qualname__} ({place_of(f)}) runs when Python lets go of an object, and "
-        "may change what a gradient depends on: call it yourself, or let it change nothing"
+        f"{where()}: {told} runs when Python lets go of an object, and may change what a gradient "
+        "depends on: call it yourself, or let it change nothing"
     )
 
 

@@ -245,7 +245,7 @@ def _construction(builder: Builder, f: Any, xs: Values, kws: Options, stem: str)
 
 def _array_of_list(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
     """Leave `x += y` of a list and an array to the tape: NumPy makes a new array of it."""
-    if f is not operator.iadd and f is not operator.imul:
+    if f is not operator.iadd:
         return None
     made = xs[1].is_array or xs[1].is_known_by_rule or isinstance(xs[1].sample, np.generic)
     if made and isinstance(xs[0].sample, list | deque):
