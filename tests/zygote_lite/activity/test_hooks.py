@@ -443,3 +443,12 @@ def test_what_is_not_read_does_not_count():
     assert hooks_called(sorted, ([one, other],)) == []
     data = [Data(1, Writing())]
     assert hooks_called(sorted, (data,)) == hooks_called(repr, (data,)) == []
+
+
+def test_each_call_earns_room_for_the_search(monkeypatch):
+    monkeypatch.setattr(walk.state, "resolved", 10_000, raising=False)
+    monkeypatch.setattr(walk.state, "looked", walk.FOR_ERRORS, raising=False)
+    earned = walk.room_for_hooks()
+    assert earned > walk.LIMIT
+    monkeypatch.setattr(walk.state, "resolved", 20_000)
+    assert walk.room_for_hooks() == 2 * earned

@@ -26,6 +26,7 @@ from tests.zygote_lite.checks.oracles import (
     outcome,
 )
 from zygote_lite import grad, gradient, jvp, testing, value_and_grad
+from zygote_lite._specialize import entry
 
 X = np.array([3.0, 4.0])
 changing = types.ModuleType("changing")
@@ -760,3 +761,10 @@ def test_the_dtype_of_an_array_need_only_be_equal():
             np.testing.assert_array_equal(dx, [3.0, 12.0])
     assert [a.tier for a in seen] == ["recorded"] * 2 + ["transformed"] * 3 + ["recorded"]
     np.testing.assert_array_equal(cubed(x.astype(">f8")), [3.0, 12.0])
+
+
+def test_the_definition_of_a_function_in_the_code_is_found_by_its_name():
+    text = "def f(x):\n    def other():\n        pass\n    def back(dy):\n        return dy\n"
+    for name in ("f", "f.<locals>.other", "f.<locals>.back"):
+        found = entry._definition_named(text, [1] * 5, name)
+        assert found.name == name.rpartition(".")[2]

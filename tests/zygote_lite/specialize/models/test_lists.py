@@ -717,3 +717,14 @@ def test_integers_that_are_differentiated_keep_their_gradient_in_a_list(f):
     due = (f(2 + h, x) - f(2 - h, x)) / (2 * h)
     for _ in range(3):
         assert value_and_grad(f)(2, x)[1] == pytest.approx(due)
+
+
+def test_an_item_of_another_kind_than_a_number_is_told():
+    def f(x):
+        a = [x, x * 2.0]
+        for k in range(int(x) + 1):
+            a[k] = x * np.ones(2)
+        return np.sum(a[0])
+
+    assert "it assigns a list item other than a number" in testing.why_recorded(f, 1.3)
+    assert assert_agreement(f, (1.3,)) is False

@@ -114,8 +114,7 @@ def copied(builder: Builder, x: Value, part: Value | None = None) -> Value:
     if part is None:
         op = builder.write(Result(fact, [*x.sample]), list, [x], {})
     else:
-        sample = x.sample[part.sample] or x.sample[:1]
-        op = builder.write(Result(fact, sample), operator.getitem, [x, part], {})
+        op = builder.write(Result(fact, x.sample[part.sample]), operator.getitem, [x, part], {})
     op.target.made = not rows
     if list_root(x).active and builder.follows:
         op.target.active = True
