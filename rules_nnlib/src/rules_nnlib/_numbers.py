@@ -14,7 +14,7 @@ def elementwise(formula):
     """Make a function of one real argument from its formula.
 
     Integers and truth values count as float64, floating arrays keep their precision, and a Python
-    number gives a Python float. Raises `TypeError` for complex numbers and for what is no number.
+    number gives a Python float. Raises `TypeError` for complex numbers, and for other than numbers.
     """
 
     @wraps(formula)

@@ -176,7 +176,7 @@ class Backward(foreign.Backward, Numpy):
 
 
 class Operand:
-    """What a value depends on: its tensors in PyTorch's graph, `None` for what is no tensor."""
+    """What a value depends on: its tensors in PyTorch's graph, `None` for what is not a tensor."""
 
     def __init__(self, tensors):
         self.tensors = tensors

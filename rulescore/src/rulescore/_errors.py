@@ -37,7 +37,7 @@ class Fault(CodedFault):
     FORM = "RC001", "A declaration has the wrong form"
     ANNOTATION = "RC002", "An annotation cannot be dispatched on"
     PARAMETERS = "RC003", "The parameters of a body do not fit the rule"
-    ARGUMENT = "RC004", "A declaration names what is no argument"
+    ARGUMENT = "RC004", "A declaration names something that is not an argument"
     IN_PLACE = "RC005", "A function changes what it is given"
     CLASH = "RC006", "Two rules are for the same types"
     AMBIGUOUS = "RC007", "No rule is the most specific"

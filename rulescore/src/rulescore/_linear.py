@@ -27,8 +27,8 @@ def pull_linear(
             found[i + 1] = _in_kind_of(dx, x)
         except (TypeError, ValueError) as error:
             raise Fault.COTANGENT(
-                f"the adjoint of {rule.signature} ({rule.place}) gave what is no cotangent "
-                f"of argument {i + 1}, of shape {shape_of(x)}: {error}; "
+                f"the adjoint of {rule.signature} ({rule.place}) gave something other than a "
+                f"cotangent of argument {i + 1}, of shape {shape_of(x)}: {error}; "
                 "return one of its shape"
             ) from error
     return tuple(found)

@@ -262,7 +262,7 @@ def _forget_place_of_worker(error: Exception) -> None:
 
 
 def _refuse_below_one(option: str, given: Any) -> None:
-    """Refuse what is no whole number, or is below 1; `None` stands for the default."""
+    """Refuse what is not a whole number, or is below 1; `None` stands for the default."""
     if given is None:
         return
     try:

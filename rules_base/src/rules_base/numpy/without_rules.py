@@ -54,7 +54,7 @@ REASONS = {
         "character complexfloating datetime64 flexible floating generic inexact integer number"
         " object_ signedinteger timedelta64 unsignedinteger void longlong ulonglong"
     ),
-    "it is no function of numbers: use it outside of what is differentiated": (
+    "it is not a function of numbers: use it outside of what is differentiated": (
         "busdaycalendar errstate printoptions ufunc test"
     ),
 }

@@ -8,7 +8,7 @@ from rulescore import Array
 
 
 def inexact_type(dy):
-    """Return the dtype to hold `dy` in: its own, or float64 where that is no inexact one."""
+    """Return the dtype to hold `dy` in: its own, or float64 where that is not an inexact one."""
     dtype = np.result_type(dy)
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
 

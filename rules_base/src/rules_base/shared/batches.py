@@ -48,7 +48,7 @@ def over_axes(f):
     def body(x: Numeric, *more, **options):
         axis, more, options = taken_from(more, options, None)
         if np.ndim(options.get("where", True)) >= np.ndim(x):
-            return NotImplemented  # it is no mask of an entry
+            return NotImplemented  # it is not a mask of an entry
         return f(x, behind(axis, x), *more, **options)
 
     return body

@@ -116,7 +116,7 @@ def name_of(f):
 
 
 def as_arguments(args):
-    """Return what SciPy passes on for `args`: one that is no tuple stands for itself."""
+    """Return what SciPy passes on for `args`: one that is not a tuple stands for itself."""
     return args if isinstance(args, tuple) else (args,)
 
 

@@ -208,8 +208,8 @@ class Refusals:
             raise self.error(
                 Fault.ARGUMENT,
                 place,
-                f"`shifts` {tuple(shifts)} of a linear rule name what is no option of it: name "
-                "keyword-only parameters",
+                f"`shifts` {tuple(shifts)} of a linear rule name something that is not an "
+                "option of it: name keyword-only parameters",
             )
 
     def other_owner(self, owner: Any, place: Place, body: Any) -> None:

@@ -128,7 +128,7 @@ def _with_code(code: CodeType) -> list[Primitive]:
 
 def place_in(rule: Rule) -> Any:
     """Return where in the table a rule stands."""
-    if rule.kind == "method":  # it is no derivative of the function
+    if rule.kind == "method":  # it is not a derivative of the function
         return "method", id(rule.function)
     if rule.kind in ("forward", "batched"):
         return rule.kind, place_of(rule.function)

@@ -38,7 +38,7 @@ Shapes = tuple[Any, list[Any]]
 
 
 class Kept:
-    """What the forward pass keeps that is no array: JAX takes it along as it is."""
+    """What the forward pass keeps that is not an array: JAX takes it along as it is."""
 
     __slots__ = ("needed", "pull", "structure")
 

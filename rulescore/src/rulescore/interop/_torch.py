@@ -357,7 +357,7 @@ def gradients(
 
 
 def _gradient(dx: Any, x: Tensor, dys: Sequence[Any], given: Sequence[Any]) -> Any:
-    """Return the cotangent of a tensor, where it is no array, or what was handed in."""
+    """Return the cotangent of a tensor, where it is not an array, or what was handed in."""
     if dx is None:
         return torch.zeros_like(x)
     if dx is given[0]:  # the host knows who holds it

@@ -330,7 +330,7 @@ def is_array(x: Any) -> bool:
 
 
 def is_data(x: Any) -> bool:
-    """Return whether an argument is of a library that is no host, and NumPy can make it an array.
+    """Return whether an argument is of no host's library, and NumPy can make it an array.
 
     Such is a `Series` of pandas.
     """

@@ -122,5 +122,5 @@ class Derivatives(Call):
 
 
 def has_floats(x: Any) -> bool:
-    """Return whether anything in a value is a number that is no integer."""
+    """Return whether anything in a value is a number other than an integer."""
     return any(not is_integer(leaf) for _, leaf in leaves(x))

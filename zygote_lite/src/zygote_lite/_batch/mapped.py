@@ -65,14 +65,14 @@ def in_tree_of(x: Any, entries: dict[Any, Any]) -> Any:
 
 
 def refuse_axes(axes: BatchAxes, name: str) -> None:
-    """Refuse what is no tree of axes: of integers and `None`."""
+    """Refuse what is not a tree of axes: of integers and `None`."""
     if isinstance(axes, list | tuple | dict):
         for part in axes.values() if isinstance(axes, dict) else axes:
             refuse_axes(part, name)
     elif axes is not None and (isinstance(axes, bool) or not isinstance(axes, int | np.integer)):
         raise Fault.BATCH(
-            f"`{name}` holds {describe(axes)}, which is no axis: give integers, `None` for what is "
-            "the same for all entries, or trees of them",
+            f"`{name}` holds {describe(axes)}, which is not an axis: give integers, `None` for "
+            "what is the same for all entries, or trees of them",
             TypeError,
         )
 
@@ -84,7 +84,7 @@ def has_axis(x: Any, axis: Any) -> bool:
 
 
 def no_batch(x: Any, axis: Any) -> Exception:
-    """Return the error for an argument that is no batch along an axis."""
+    """Return the error for an argument that is not a batch along an axis."""
     hint = hint_on_library([x], None)
     if not isinstance(axis, int | np.integer):
         return Fault.BATCH(

@@ -133,8 +133,8 @@ def _together(values: list[Any], axes: BatchAxes) -> Any:
     if axes is None:
         if any(not np.array_equal(y, first) for y in values):
             raise Fault.BATCH(
-                "a value that is no batch (`out_axes=None`) differs between entries: give its axis "
-                "in `out_axes`"
+                "a value that is not a batch (`out_axes=None`) differs between entries: give its "
+                "axis in `out_axes`"
             )
         return first
     shapes = {np.shape(y): None for y in values}

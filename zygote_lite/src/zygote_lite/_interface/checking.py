@@ -141,7 +141,7 @@ class _Check:
             raise self.error(f"nothing could be checked: {advice or none}")
         given = self.copies()
         value = quietly(self.f, *given)
-        seed(self.f, value)  # raises where it is no real number
+        seed(self.f, value)  # raises where it is not a real number
         if difference(quietly(self.f, *self.copies()), value) is not None:
             raise self.error(
                 "nothing could be checked: two calls with equal arguments give different values: "

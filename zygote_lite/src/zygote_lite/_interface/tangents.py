@@ -191,7 +191,7 @@ def _by_forward_rule(f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
     """Return the value and the tangent of a function of a library by its forward rule.
 
     It is `None` where there is none, or where the tape knows better: at poles, for errors, and for
-    what is no float and no array of floats.
+    what is neither a float nor an array of floats.
     """
     if not _is_of_a_library(f):
         return None  # it may have effects, which are to happen once

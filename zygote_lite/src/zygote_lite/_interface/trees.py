@@ -219,7 +219,7 @@ def ravel(tree: Any, *, frozen: Collection[str] = ()) -> tuple[Any, "Unravel"]:
 
 
 def _is_lost(x: Any) -> bool:
-    """Return whether a value that is no leaf holds floating-point numbers."""
+    """Return whether a value that is not a leaf holds floating-point numbers."""
     if isinstance(x, set | frozenset):
         return any(isinstance(v, float | complex) for v in x)
     if type(x) is np.ndarray:

@@ -350,7 +350,7 @@ def run_text(
 
 
 def code_of_text(source: Any, kind: str, flags: int) -> Any:
-    """Return the code of a text that `eval` or `exec` is given; what is no text as it is."""
+    """Return the code of a text that `eval` or `exec` is given; what is not a text, as it is."""
     if not isinstance(source, str | bytes):
         return source
     return compile(text_as_read(source, kind), "<string>", kind, flags, dont_inherit=True)

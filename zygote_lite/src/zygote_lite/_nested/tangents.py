@@ -187,7 +187,7 @@ class Pushforward(OfOneRun):
             refuse_overwritten(self._stamps, name_of(self._f))
 
     def _check_whole(self, v: Any, x: Any) -> None:
-        """Raise where what is no tangent is given for a value known by rule, such as a module."""
+        """Refuse anything but a tangent for a value known by rule, such as a module."""
         if v is not None and not isinstance(v, Tangent):
             raise Fault.TANGENT(
                 f"the tangent given to {self!r} is {describe(v)}, and the argument is "

@@ -210,7 +210,7 @@ def _is_plain_tuple(x: Any, *names: str) -> bool:
     )
 
 
-def _repeated(x: Any, count: int, first: bool) -> ValueAndPullback:
+def _repeated(x: Any, count: Any, first: bool) -> ValueAndPullback:
     y, back = _joined(x * count, (x,) * max(count, 0))
 
     def repeat_back(dy: Any) -> tuple[Any, ...]:

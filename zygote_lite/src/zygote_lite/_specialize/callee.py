@@ -3,7 +3,7 @@
 The tape asks here before it records the call of a Python function. The value and the pullback of
 transformed code become one entry of the tape. Where there is no code for the call it is recorded;
 a function that comes up in several runs is then transformed, when the run is over: what is read
-from around it is no part of a gradient by then.
+from around it is not part of a gradient by then.
 """
 
 import math

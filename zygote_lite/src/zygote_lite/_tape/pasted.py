@@ -49,7 +49,7 @@ def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | Non
 def wrapper_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> tuple[str, str] | None:
     """Return the call of a function of one's own, and that function with a rule to be completed.
 
-    Returns `None` for what is no method.
+    Returns `None` for what is not a method.
 
     Arguments:
         f, xs, kws: the call of a method, with its object first.

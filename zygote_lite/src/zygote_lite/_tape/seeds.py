@@ -206,7 +206,7 @@ def seed(f: Any, y: Any) -> Any:
 
 
 def _for_another_value(y: Any) -> str:
-    """Return what to do where a gradient is asked for, and the value is no real number."""
+    """Return what to do where a gradient is asked for, and the value is not a real number."""
     if isinstance(y, str | bytes):
         return "no gradient passes through a text: return a number, or use `pullback`"
     if getattr(getattr(y, "dtype", type(y)), "kind", None) == "c" or isinstance(y, complex):

@@ -2,7 +2,7 @@
 
 What is done to the one is done to the other: tangents are stored where values are, at the same
 indices and keys. So a container with two names has one container of tangents with two names. An
-item that does not move has a zero there; what is no float or array of floats has `None`.
+item that does not move has a zero there; what is not a float or an array of floats has `None`.
 """
 
 import copy

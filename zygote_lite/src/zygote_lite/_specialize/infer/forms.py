@@ -48,14 +48,14 @@ _OF_CODE = (
 
 @dataclass(frozen=True)
 class Entry:
-    """What holds for a number, an array, or anything else that is no structure.
+    """What holds for a number, an array, or anything else that is not a structure.
 
     Attributes:
         fact: what holds on all paths.
         sample: a sample.
         active: whether a gradient may pass through it.
         value: one of the values that it is.
-        same: the value that it is on all paths, if it is no variable.
+        same: the value that it is on all paths, if it is not a variable.
         contents: what it holds, where it is a container that the code makes as it runs.
         nullable: whether it is a number that is `None` on some path.
     """

@@ -192,7 +192,7 @@ def source_of_loop(it: Value) -> Value | None:
 
 
 def unwrapped(builder: Builder, it: Value) -> Value:
-    """Return what a new iterator walks over, as `zip` may walk over it, and what is no such one."""
+    """Return what a new iterator walks over, as `zip` may walk over it; or what is given."""
     if not isinstance(it.sample, Items | Together) or is_over(it):
         return it
     if isinstance(it.sample, Together):
