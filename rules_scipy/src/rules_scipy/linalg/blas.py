@@ -18,22 +18,22 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.blas")
 
 def turned(a, trans):
     """Return `a`, its transpose or its adjoint, for 0, 1 and 2."""
-    return (a, transpose(a), adjoint(a))[trans]
+    return a if trans == 0 else transpose(a) if trans == 1 else adjoint(a)
 
 
 def product_parts(alpha, a, b, dtype, trans_a=0, trans_b=0):
     """Return the parts of the pullback of `alpha * op(a) @ op(b)`."""
-    left, right = turned(columns(a, dtype), trans_a), turned(columns(b, dtype), trans_b)
 
     def by_alpha(dy):
+        left, right = turned(columns(a, dtype), trans_a), turned(columns(b, dtype), trans_b)
         return project(np.sum(columns(dy, dtype) * conjugate(left @ right)), alpha)
 
     def by_a(dy):
-        da = turned(columns(dy, dtype) @ adjoint(right), trans_a)
+        da = turned(columns(dy, dtype) @ adjoint(turned(columns(b, dtype), trans_b)), trans_a)
         return project(like((alpha if trans_a == 2 else np.conj(alpha)) * da, a), a)
 
     def by_b(dy):
-        db = turned(adjoint(left) @ columns(dy, dtype), trans_b)
+        db = turned(adjoint(turned(columns(a, dtype), trans_a)) @ columns(dy, dtype), trans_b)
         return project(like((alpha if trans_b == 2 else np.conj(alpha)) * db, b), b)
 
     return by_alpha, by_a, by_b

@@ -10,7 +10,6 @@ from rules_scipy.shared.linear.matrices import (
     conjugate,
     diagonal,
     diagonal_matrix,
-    given,
     of_hermitian,
     outer,
     transpose,
@@ -290,20 +289,17 @@ def _(
         raise NotImplementedError(
             "scipy.linalg.qr has no rule for the mode 'raw': use 'full' or 'economic'"
         )
-    y = sl.qr(
-        a,
-        mode="economic" if mode == "r" else mode,
-        pivoting=pivoting,
-        check_finite=check_finite,
-        **given(lwork=lwork),
-    )
-    (rows, columns), q = np.shape(a)[-2:], y[0]
-    r = y[1][..., : q.shape[-1] if mode != "full" else min(rows, columns), :]
-    order = y[-1] if pivoting else np.arange(columns)
+    options = {} if lwork is None else {"lwork": lwork}
+    kept = "economic" if mode == "r" else mode
+    y = sl.qr(a, mode=kept, pivoting=pivoting, check_finite=check_finite, **options)
+    q, known = y[0], y[1]
     if mode == "r":
-        y = (with_zeros(y[1], rows, columns), *y[2:])
+        y = (with_zeros(known, *np.shape(a)[-2:]), *y[2:])
 
     def pullback(dy):
+        rows, columns = np.shape(a)[-2:]
+        r = known[..., : q.shape[-1] if mode != "full" else min(rows, columns), :]
+        order = y[-1] if pivoting else np.arange(columns)
         parts = dy[:-1] if pivoting else dy
         dq, dr = (None, *parts) if mode == "r" else parts
         if dq is not None and q.shape[-1] > r.shape[-2]:
@@ -333,22 +329,21 @@ def refuse_null_space(dvectors):
 @stacked(sl.rq, 2)
 def _(a: ArrayLike, overwrite_a=False, lwork=None, mode="full", check_finite=True):
     rows, columns = np.shape(a)[-2:]
-    y = sl.rq(
-        a,
-        mode="economic" if mode == "r" else mode,
-        check_finite=check_finite,
-        **given(lwork=lwork),
-    )
+    options = {} if lwork is None else {"lwork": lwork}
+    kept = "economic" if mode == "r" else mode
+    y = sl.rq(a, mode=kept, check_finite=check_finite, **options)
     if rows > columns:
         raise NotImplementedError(
             "scipy.linalg.rq has no rule for more rows than columns: use `qr` of `a[::-1].T`, "
             "whose factors are these in reverse, transposed"
         )
-    r, q = y[0][..., -rows:], y[1][..., -rows:, :]
+    factors = y
     if mode == "r":
+        r = y[0][..., -rows:]
         y = np.concatenate([np.zeros((*r.shape[:-1], columns - rows), r.dtype), r], axis=-1)
 
     def pullback(dy):
+        r, q = factors[0][..., -rows:], factors[1][..., -rows:, :]
         dr, dq = (dy, None) if mode == "r" else dy
         if dq is not None:
             refuse_null_space(dq[..., :-rows, :])
@@ -356,10 +351,10 @@ def _(a: ArrayLike, overwrite_a=False, lwork=None, mode="full", check_finite=Tru
         dr = None if dr is None else dr[..., -rows:]
         # the adjoint with its columns in reverse has the decomposition Q R
         turned = adjoint(np.asarray(a))[..., ::-1]
-        factors = adjoint(q)[..., ::-1], adjoint(r)[..., ::-1, ::-1]
+        q, r = adjoint(q)[..., ::-1], adjoint(r)[..., ::-1, ::-1]
         dq = None if dq is None else adjoint(dq)[..., ::-1]
         dr = None if dr is None else adjoint(dr)[..., ::-1, ::-1]
-        moved = qr_cotangent(turned, *factors, dq, dr)
+        moved = qr_cotangent(turned, q, r, dq, dr)
         return (None if moved is None else project(adjoint(moved[..., ::-1]), a),)
 
     return y, pullback

@@ -33,7 +33,7 @@ def by_argument(f, orders, z, options, diff_n, third):
         slope = y[1:] if diff_n < 2 else np.concatenate([y[1:], third(*y)[None]])
         return project(dy * np.conj(slope), z)
 
-    return f(*orders, z, **options, diff_n=diff_n), (*(None for _ in orders), pullback)
+    return f(*orders, z, diff_n=diff_n, **options), (None,) * len(orders) + (pullback,)
 
 
 def degrees_of(f, n, z):
