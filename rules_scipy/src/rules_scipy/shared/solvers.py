@@ -143,10 +143,20 @@ def parts_of(dy, f, names):
     for name, d in found.items():
         if d is not None and name not in names:
             raise NotImplementedError(
-                f"of the result of {name_of(f)} only {' and '.join(names)} carry a "
-                f"gradient, and not {name}: compute that from {names[0]}"
+                f"of the result of {name_of(f)} {with_gradients(names)}, and not {name}: compute "
+                f"that from {names[0]}"
             )
     return [found.get(name) for name in names]
+
+
+def with_gradients(names):
+    """Return in words which parts have a gradient."""
+    *others, last = names
+    return (
+        f"only {', '.join(others)} and {last} have gradients"
+        if others
+        else f"only {last} has a gradient"
+    )
 
 
 def entries_of(dy, f, whole, places):

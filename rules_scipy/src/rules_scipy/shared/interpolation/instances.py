@@ -5,7 +5,7 @@ From SciPy 1.18 on, piecewise polynomials and splines hold another object, which
 
 import sys
 
-from rules_scipy.shared.solvers import name_of
+from rules_scipy.shared.solvers import name_of, with_gradients
 from rulescore import Tangent, accumulate
 
 
@@ -38,8 +38,8 @@ def fields_in(dx, x, /, *names):
     found = [given.pop(field_of(x, name), None) for name in names]
     if given:
         raise NotImplementedError(
-            f"of what {name_of(type(x))} holds only {' and '.join(names)} carry a gradient, and "
-            f"not {', '.join(given)}: compute that from values of it"
+            f"of what {name_of(type(x))} holds {with_gradients(names)}, and not "
+            f"{', '.join(given)}: compute that from values of it"
         )
     return found
 
