@@ -120,6 +120,10 @@ DATA |= {
     "gaps": lambda w: np.sum((w * GAPS).to_numpy()[[0, 2]] ** 2),
     "quantile": lambda w: np.quantile(w * S, 0.3) + np.sum(np.sort(w * S)[:2]) ** 2,
     "single precision": lambda w: float((w * S.astype(np.float32) ** 2).sum()),
+    "einsum": lambda w: np.einsum("i,i", w, S) * np.einsum("i,i->i", w * S, w).sum(),
+    "third of where": lambda w: np.sum(np.where(w > 0.35, 0.0, w * S) * np.where(w > 0.1, w, S)),
+    "third of interp": lambda w: np.sum(np.interp([0.4, 0.7], S / 3, w * S)),
+    "fft": lambda w: np.sum(np.abs(np.fft.fft(w * S)[:2]) ** 2) * np.abs(np.fft.rfft(w * S)[1]),
     "without gaps": lambda w: (w * S).fillna(7.0).sum() * (w * S).dropna().max(),
     "skipna": lambda w: (w * S).sum(skipna=False) * (w * S).mean(skipna=True),
     "new labels": lambda w: ((w * S).reset_index(drop=True) ** 2).sum(),
@@ -127,7 +131,6 @@ DATA |= {
     "asked of each": lambda w: (w * S)[(w * S).between(0.5, 1.0) | S.isin([1.0])].sum(),
 }
 REFUSED = {
-    "einsum": lambda w: np.einsum("i,i", w, S),
     "Series(w)": lambda w: pd.Series(w).sum(),
     "objects": lambda w: w @ S.astype(object),
     "w * objects": lambda w: (w * S.astype(object)).sum(),
@@ -152,7 +155,7 @@ REFUSED = {
     "apply of a table": lambda w: TABLE.apply(lambda c: (c * w[:2]).sum()).sum(),
     "map": lambda w: S.map(lambda x: x * w[0]).sum(),
     "agg": lambda w: (w * S).agg("sum"),
-    "third argument": lambda w: np.sum(np.where(w > 0.35, 0.0, w * S)),
+    "third argument": lambda w: np.sum(np.clip(w, 0.0, w * S)),
     "a subclass": lambda w: (w * Own(S)).sum(),
 }
 OF_TABLES = {  # methods that docs/howto/dataframes.md says are not followed
@@ -288,7 +291,7 @@ def test_the_page_lists_what_is_refused():
 
 def test_errors_of_data_say_what_helps():
     with pytest.raises((DifferentiationError, TypeError), match=r"pass `.to_numpy\(\)` of it"):
-        grad(lambda w: np.sum(np.where(w > 0.35, 0.0, w * S)))(W)
+        grad(lambda w: np.sum(np.clip(w, 0.0, w * S)))(W)
 
 
 def test_data_may_change_after_it_was_used():

@@ -43,6 +43,7 @@ _FUNCTIONS_OF_PANDAS = (
     np.dot, np.vdot, np.inner, np.outer, np.linalg.norm, np.einsum, np.where, np.clip, np.interp,
     np.trapezoid, np.diff, np.average, np.ndarray.dot, np.round,
     np.quantile, np.percentile, np.sort, np.nansum, np.nanmean, np.cov, np.corrcoef, np.convolve,
+    np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft,
 )  # fmt: skip
 _REDUCING_OF_PANDAS: dict[str, Callable[..., Any]] = {
     "sum": np.sum, "mean": np.mean, "prod": np.prod, "max": np.max, "min": np.min,
@@ -210,7 +211,8 @@ def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
 
 @handlers.desugared(np.ufunc, of=is_of_pandas)
 def _(tape: Tape, nodes: Nodes, f: Any, *xs: Any) -> Traced | None:
-    return _computed_twice(tape, f, nodes, xs, f, {}, {}) if f.nout == 1 else None
+    takes_it = f.nout == 1 and (f.signature is None or f in _PRODUCTS_OF_PANDAS)
+    return _computed_twice(tape, f, nodes, xs, f, {}, {}) if takes_it else None
 
 
 @handlers.desugared(divmod, of=is_of_pandas)
@@ -251,8 +253,17 @@ def _as_list(tape: Tape, x: Any) -> Traced:
     return tape.call((None, node), np.ndarray.tolist, array)
 
 
-@handlers.desugared(*_FUNCTIONS_OF_PANDAS, of=is_of_pandas, given=True)
+@handlers.desugared(np.where, np.einsum, given=True)
 def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
+    """Resolve a call whose third argument, or a later one, is data of pandas, likewise."""
+    if not any(is_of_pandas(type(x)) for x in xs[2:]):
+        return None
+    found: Traced | None = _of_first_two(f, tape, nodes, *xs, **kws)
+    return found
+
+
+@handlers.desugared(*_FUNCTIONS_OF_PANDAS, of=is_of_pandas, given=True)
+def _of_first_two(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
     if any(n is not None for n in nodes[1 + len(xs) :]) or any(map(_is_held, kws.values())):
         return None
     options = {n: _array(tape, x)[0] if is_of_pandas(type(x)) else x for n, x in kws.items()}
