@@ -285,7 +285,7 @@ def test_a_column_of_single_precision_beside_a_number():
 
 def test_the_page_lists_what_is_refused():
     page = (Path(__file__).parents[2] / "docs/howto/dataframes.md").read_text("utf-8")
-    listed = page.split("Of the methods of what is differentiated")[1].split("\n\n")[0]
+    listed = page.split("These methods of differentiated data")[1].split("\n\n")[0]
     assert {*OF_TABLES} <= {*re.findall(r"`(\w+)`", listed)}
 
 
