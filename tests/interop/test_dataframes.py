@@ -258,6 +258,18 @@ def test_data_within_what_is_differentiated_is_constant(name):
             np.testing.assert_allclose(of_w, want[1])
 
 
+def test_other_derivatives_by_what_holds_data():
+    p = {"t": COLUMNS, "w": W}
+    for _ in range(3):
+        rows = jacobian(lambda p: p["t"]["a"].to_numpy() * p["w"] ** 2)(p)
+        assert rows["t"] is None
+        np.testing.assert_allclose(rows["w"], np.diag(2 * A * W))
+        second = hessian(lambda p: ((p["t"]["a"] * p["w"]) ** 2).sum())(p)
+        np.testing.assert_allclose(second["w"]["w"], np.diag(2 * A**2))
+        _, dy = jvp(lambda p: (p["t"].b * p["w"]).sum(), (p,), ({"t": None, "w": W},))
+        np.testing.assert_allclose(dy, B @ W)
+
+
 def test_a_function_that_holds_data_has_no_gradient_by_it():
     model, table, slope = Model(COLUMNS, 0.5), COLUMNS, 1.0
     for _ in range(3):

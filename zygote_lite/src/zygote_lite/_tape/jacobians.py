@@ -21,6 +21,7 @@ from zygote_lite._cotangents.kinds import (
     cotangent_like,
     entries_of,
     held_by,
+    is_data,
     is_known_by_rule,
     kind_of,
     within,
@@ -160,7 +161,7 @@ def _refuse_others(f: Any, y: Any, x: Any, number: int) -> None:
         hint = hint_on_library([whole], None) if kind_of(whole) == OBJECT else None
         if hint is not None:
             raise Fault.NOT_REAL(f"the Jacobian of {name_of(f)} meets {describe(whole)}: {hint}")
-        for leaf in within(whole):
+        for leaf in within(whole, with_data=False):
             is_leaf = kind_of(leaf) not in _STRUCTURES or isinstance(leaf, Number)
             is_known = is_known_by_rule(type(leaf))  # as a whole, which has no rows
             if not is_leaf or (is_real_array(leaf) and not is_known):
@@ -216,7 +217,7 @@ def _parts_of(x: Any, seen: set[int]) -> dict[Any, Any] | None:
     What is met a second time has none: its cotangent is at the first place.
     """
     kind = kind_of(x)
-    if kind not in _STRUCTURES or isinstance(x, Number):
+    if kind not in _STRUCTURES or isinstance(x, Number) or is_data(type(x)):
         return None
     if kind != TUPLE:
         address = address_of(x)

@@ -26,6 +26,7 @@ from zygote_lite._cotangents.kinds import (
     VALUE,
     cotangent_like,
     entries_of,
+    is_data,
     is_known_by_rule,
     kind_of,
     owner_of,
@@ -102,7 +103,7 @@ def _kind_of_numbers(x: Any) -> str:
 
 def is_real_array(y: Any) -> bool:
     """Return whether a value is a real number, or an array of them."""
-    if isinstance(y, bool | np.bool_) or y is None:
+    if isinstance(y, bool | np.bool_) or y is None or is_data(type(y)):
         return False
     if isinstance(y, int | float):
         return True
