@@ -2,12 +2,14 @@
 
 import functools
 import operator
+import random
+import time
 
 import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import check_gradient
-from zygote_lite import testing, value_and_grad
+from zygote_lite import DifferentiationError, testing, value_and_grad
 
 LOG = [1.0]
 
@@ -135,3 +137,87 @@ def test_another_cached_function_is_seen(monkeypatch):
         y, d = value_and_grad(calls_cached)(0.5)
         assert y == calls_cached(0.5)
         assert d == pytest.approx(2 * 9.0 * 0.5 + 0.5 * 0.25)
+
+
+@functools.cache
+def noise(i):
+    return random.gauss(0.0, 1.0)
+
+
+@functools.cache
+def when(i):
+    return time.perf_counter()
+
+
+@functools.cache
+def printed(i):
+    print("computed", i)
+    return i + 1.0
+
+
+@functools.lru_cache(maxsize=1)
+def forgotten(i):
+    print("computed", i)
+    return i + 1.0
+
+
+SCALE = 2.0
+
+
+@functools.cache
+def scaled(i):
+    return SCALE * i
+
+
+@functools.cache
+def squared(x):
+    return SCALE * x * x
+
+
+@functools.cache
+def path(n, x):
+    return x if n < 2 else 0.5 * path(n - 1, x) + x * path(n - 2, x)
+
+
+WITH_EFFECTS = {
+    "draws": lambda x, n: (noise(n) - noise(n)) * x + noise(n + 1) * x,
+    "clocks": lambda x, n: (when(n) - when(n) + 1.0) * x,
+    "output": lambda x, n: printed(n) * x,
+    "forgotten": lambda x, n: (forgotten(2) + forgotten(3) * x) * forgotten(2),
+    "globals": lambda x, n: scaled(n) * x,
+    "calls of itself": lambda x, n: path(n, x),
+}
+
+
+@pytest.mark.parametrize("name", WITH_EFFECTS)
+def test_a_cache_is_asked_where_the_function_may_give_something_else(name, monkeypatch, capsys):
+    f = WITH_EFFECTS[name]
+    for cached in (noise, when, printed, forgotten, scaled, path):
+        cached.cache_clear()
+    y = f(0.7, 20)
+    slope = (f(0.7 + 1e-6, 20) - f(0.7 - 1e-6, 20)) / 2e-6
+    f(0.7, 20)
+    capsys.readouterr()
+    f(0.7, 20)
+    output = capsys.readouterr().out
+    monkeypatch.setattr(f"{__name__}.SCALE", 5.0)
+    for _ in range(4):
+        value, d = value_and_grad(f)(0.7, 20)
+        assert value == y
+        assert d == pytest.approx(slope)
+        assert capsys.readouterr().out == output
+
+
+def test_a_value_that_a_cache_keeps_is_not_that_of_another_global(monkeypatch):
+    f = lambda x: squared(x) + 1.0
+    squared.cache_clear()
+    for _ in range(4):
+        assert value_and_grad(f)(1.5) == (5.5, 6.0)
+    f(1.5)
+    monkeypatch.setattr(f"{__name__}.SCALE", 5.0)
+    for _ in range(4):
+        with pytest.raises(DifferentiationError, match="keeps another value"):
+            value_and_grad(f)(1.5)
+    squared.cache_clear()
+    for _ in range(4):
+        assert value_and_grad(f)(1.5) == (12.25, 15.0)

@@ -52,6 +52,7 @@ class Inputs:
         caught: the names of the classes of exceptions that the program catches.
         guesses: why there is no code for all paths, if branches whose paths cannot be joined are
             taken as the samples take them.
+        within_cached: the functions under `lru_cache` whose calls are being read.
         effects: what holds the effects of a run, where it has any that can be seen from outside.
         drawn: expressions for the random generators from outside that the code draws from.
         changing: expressions for the containers from outside that the code changes.
@@ -98,6 +99,7 @@ class Inputs:
         self.guards: dict[str, None] = {}
         self.has_numbers = False
         self.given: dict[str, tuple[Value, str]] = {}
+        self.within_cached: set[Any] = set()
         self.effects: Value | None = None
         self.drawn: dict[str, None] = {}
         self.changing: dict[str, None] = {}

@@ -3,10 +3,15 @@
 import functools
 import inspect
 import operator
+import sys
 import types
 from types import NoneType
 from typing import Any
 
+import numpy as np
+
+from zygote_lite._ir.places import is_library
+from zygote_lite._specialize.infer.effects.sought import Search
 from zygote_lite._specialize.infer.held.dicts import demand_room
 from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_plain_key
 from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, signature_of, text_of
@@ -19,6 +24,7 @@ from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _CACHED = functools._lru_cache_wrapper
+_FORGETS_BELOW = 64  # entries of a cache that may forget, before the code ends, what it kept
 _GETTERS = (operator.itemgetter, operator.attrgetter)
 
 
@@ -31,7 +37,7 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     """Return what a function under `lru_cache` gives: what it would give without.
 
     The code changes nothing that the function may read, so a call with equal numbers gives equal
-    ones. An array that it gives would be one and the same for all calls.
+    ones, if it has no effects. An array that it gives would be one and the same for all calls.
     """
     given = [*xs, *kws.values()]
     is_first = builder.out is builder.top and not (builder.plain or builder.settings)
@@ -53,12 +59,47 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
         raise Unsound.KEY("it calls a function under `lru_cache` with numbers of several types")
     builder.inputs.guard(str(f.where), f.sample)
     builder.inputs.guard(f"{f.where}.__wrapped__", inner)
-    found = builder.apply(inner, xs, kws)
+    if not _reads_libraries_alone(inner):  # what it keeps may be of other globals
+        if f.sample.cache_info().currsize:
+            raise Unsound.MAY_CHANGE("a function under `lru_cache` keeps values of earlier calls")
+        builder.inputs.guards[f"{f.where}.cache_info().currsize == 0"] = None
+    found = _without_effects(builder, f.sample, xs, kws)
     if not (found.is_scalar or (found.is_constant and is_plain_key(found.sample))):
         raise Unsound.IDENTITY(
             "a function under `lru_cache` returns something other than a number or text"
         )
     return found
+
+
+def _without_effects(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]
+) -> Value:  # fmt: skip
+    """Return what the function under a cache gives, which neither calls itself nor has effects."""
+    inputs = builder.inputs
+    if f in inputs.within_cached:
+        raise NotSupported.METHOD("a function under `lru_cache` calls itself")
+    before = inputs.effects, inputs.tells_time
+    inputs.effects, inputs.tells_time = None, False
+    inputs.within_cached.add(f)
+    try:
+        found = builder.apply(f.__wrapped__, xs, kws)
+        if inputs.effects is not None or inputs.tells_time:
+            raise Unsound.EFFECTS("a function under `lru_cache` has effects, draws or asks a clock")
+    finally:
+        inputs.within_cached.remove(f)
+        inputs.effects, inputs.tells_time = before
+    return found
+
+
+def _reads_libraries_alone(f: types.FunctionType) -> bool:
+    """Return whether a function reads nothing from around it but builtins, and of libraries."""
+    named = [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
+    return not (f.__defaults__ or f.__kwdefaults__) and all(
+        x.__name__ in sys.stdlib_module_names or is_library(getattr(x, "__file__", None) or "")
+        if isinstance(x, types.ModuleType)
+        else isinstance(x, types.BuiltinFunctionType | np.ufunc)
+        for x in named
+    )
 
 
 def _signature_kept(
@@ -141,8 +182,14 @@ def called_cache(builder: Builder, f: LocalCache, xs: list[Value], kws: dict[str
 def _kept(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value]) -> Value:
     """Return what a cache keeps for constants: the program has asked for it, in any case.
 
-    It is asked for again at each entry, so a cache that was cleared is filled again.
+    It is asked for again at each entry, so a cache that was cleared is filled again. Where a small
+    cache has forgotten it, the function runs there, before what stands above the call.
     """
+    most = f.sample.cache_parameters()["maxsize"]
+    if most is not None and most < _FORGETS_BELOW:
+        if not isinstance(f.sample.__wrapped__, types.FunctionType):
+            raise NotSupported.METHOD("the function under `lru_cache` is not a Python function")
+        Search(builder).look(f.sample.__wrapped__, 0)
     found = run(f.sample, [x.sample for x in xs], {name: x.sample for name, x in kws.items()})
     texts = [text_of(builder, x) for x in xs]
     texts += [f"{name}={text_of(builder, x)}" for name, x in kws.items()]
