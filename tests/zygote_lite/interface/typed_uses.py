@@ -3,7 +3,17 @@
 from typing import Any, assert_type
 
 from rulescore import custom_rule, non_differentiable, scalar_rule, stop_gradient
-from zygote_lite import checkpoint, grad, hessian, jacobian, jit, jvp, value_and_grad, vmap
+from zygote_lite import (
+    checkpoint,
+    grad,
+    hessian,
+    jacfwd,
+    jacobian,
+    jit,
+    jvp,
+    value_and_grad,
+    vmap,
+)
 
 
 def f(x: float, n: int = 2, *, scale: float = 1.0) -> float:
@@ -45,5 +55,6 @@ assert_type(stop_gradient(1.0), float)
 grad(f)("text")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 grad(f)(1.0, other=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 jacobian(f)(n="text", x=1.0)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+jacfwd(f)(n="text", x=1.0)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 hessian(f)()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 slope("text")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -40,7 +40,7 @@ from zygote_lite._tape.validate import (
     refuse_more,
     refuse_options,
 )
-from zygote_lite.derivatives import by_name
+from zygote_lite.derivatives import Passed, by_name
 from zygote_lite.modes import RECORDED, current, watching
 
 # what `jvp` enters first, by functions' identity
@@ -256,8 +256,8 @@ def _enter_at_once(f: FunctionType, known: Specializations) -> None:
 
 @by_name
 def jacfwd(
-    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
-) -> Callable[..., Any]:
+    f: Callable[Passed, Any], argnums: Argnums = 0, *, has_aux: bool = False
+) -> Callable[Passed, Any]:
     """Return a function that computes the Jacobian of `f` in forward mode, one input at a time.
 
     Arguments:

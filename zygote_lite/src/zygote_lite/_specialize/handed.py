@@ -28,6 +28,7 @@ from zygote_lite._tape.rules import handed_in
 from zygote_lite.caches import cached
 from zygote_lite.errors import DifferentiationError
 
+_MOST_PLACES_OF_TUPLES = 1000
 _BY_VALUE_ALONE = frozenset((int, float, np.float64, np.float32, np.ndarray))
 _SUSPENDS = 0x20 | 0x80 | 0x200  # of generators and coroutines
 _GATHERS = 0x04 | 0x08  # arguments in `*args` or `**options`
@@ -73,6 +74,8 @@ def _plan_of(
 
     Within a run that of the last function is at hand: a solver asks for one hundreds of times.
     """
+    if _are_large(operands):
+        return None
     kinds = (*_forms(operands), *((f.__code__, at) if at is not None else ()))
     inner = f if at is None else xs[at]
     last = state.handed
@@ -93,6 +96,16 @@ def _plan_of(
     if state.run is not None and len(numbers) == len(operands):
         state.handed = state.run, weakref.ref(inner), kinds, (found, known)
     return found, known
+
+
+def _are_large(operands: tuple[Any, ...]) -> bool:
+    """Return whether tuples among values have very many places: one tuple may be at many."""
+    count, found = 0, [x for x in operands if type(x) is tuple]
+    while found and count <= _MOST_PLACES_OF_TUPLES:
+        x = found.pop()
+        count += len(x)
+        found += [part for part in x if type(part) is tuple]
+    return count > _MOST_PLACES_OF_TUPLES
 
 
 def _forms(xs: tuple[Any, ...]) -> tuple[Any, ...]:
