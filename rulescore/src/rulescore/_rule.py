@@ -51,6 +51,7 @@ class Rule:
         file, line: where the body was written.
         origin: where the rule was declared.
         watches: whether calls that change their arguments are refused: those of rules by no plugin.
+            Those of constants are refused by an AD, which knows what is differentiated.
     """
 
     __slots__ = (

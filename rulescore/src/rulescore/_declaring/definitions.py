@@ -97,8 +97,8 @@ def non_differentiable(f: F) -> F:
     Arguments:
         f: the function.
 
-    The function simply runs, and its value counts as a constant. (ChainRules'
-    `@non_differentiable`.)
+    The function simply runs, and its value counts as a constant. It may not change what it is
+    given, and what it returns of that may not be written to. (ChainRules' `@non_differentiable`.)
     """
     caller = sys._getframe(2)
     origin = Origin(caller)

@@ -248,7 +248,8 @@ class RuleSet:
     def constant(self, *functions: Any) -> None:
         """Declare that no cotangent passes through `functions`, whatever their arguments.
 
-        This is a call, and no decorator. (ChainRules' `@non_differentiable`.)
+        They may not change what they are given, and what they return of that may not be written
+        to. This is a call, and no decorator. (ChainRules' `@non_differentiable`.)
         """
         caller = sys._getframe(2)
         place = (caller.f_code.co_filename, caller.f_lineno)

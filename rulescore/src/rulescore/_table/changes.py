@@ -144,6 +144,9 @@ def _registration_of(ruleset: Rules) -> Registration | None:
     return None
 
 
+_WATCHED = ("general", "linear", "constant")
+
+
 class _Change:
     """A change of the table in the making, which nobody sees before it is published."""
 
@@ -157,7 +160,7 @@ class _Change:
         if new not in self._registered:
             self._registered.append(new)
         for rule in rules:
-            rule.watches = new.plugin is None and rule.kind in ("general", "linear")
+            rule.watches = new.plugin is None and rule.kind in _WATCHED
             place = place_in(rule)
             there = self._at(place)
             for other, source in there:

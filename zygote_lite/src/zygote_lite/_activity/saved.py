@@ -5,7 +5,7 @@ import contextlib
 import functools
 import types
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,12 @@ from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 from zygote_lite.errors import Fault
 
 
-def note_write(x: Any) -> None:
-    """Note that an array is written in place."""
+def note_write(x: Any, recorded: bool = True) -> None:
+    """Note that an array is written in place, by code that is recorded or simply run."""
     owner = owner_of(x)
+    refusal, always = state.sealed.get(id(owner), (None, False))
+    if refusal is not None and (always or not recorded):
+        raise refusal()
     if id(owner) in state.lent:  # what this thread writes is logged
         del state.lent[id(owner)]
         lend(owner)
@@ -42,6 +45,19 @@ def note_write(x: Any) -> None:
         state.written[id(owner)] = owner
     state.writes += 1
     state.last_writes[id(owner)] = state.writes
+
+
+def let_nothing_write(owner: Any, refusal: Callable[[], Exception], recorded: bool) -> None:
+    """Raise an error at each write to an array from now on, by code that is simply run.
+
+    Arguments:
+        owner: the array.
+        refusal: gives the error.
+        recorded: whether code that is recorded may not write to it, either.
+    """
+    _save(owner, owner.size)
+    if recorded or id(owner) not in state.sealed:
+        state.sealed[id(owner)] = refusal, recorded
 
 
 def restore(x: Any, index: Any, old: Any) -> None:
@@ -213,7 +229,7 @@ def _undo_changes(held: Iterable[tuple[Any, Any]]) -> UndoOnly | None:
     for x, _ in changed:
         state.writes += 1
         if isinstance(x, np.ndarray):
-            note_write(x)
+            note_write(x, recorded=False)
     return UndoOnly(guarded_back)
 
 

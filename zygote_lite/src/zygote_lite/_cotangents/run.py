@@ -69,6 +69,7 @@ class State(threading.local):
     last_writes: dict[int, int]  # by the identity of an array: which write was its last
     tables: dict[int, Any]  # data of pandas that the run has made of what is differentiated
     wholes: dict[int, tuple[Any, int]]  # values known by rule, with the writes until each was made
+    sealed: dict[int, tuple[Callable[[], Exception], bool]]  # arrays: the error for a write
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
     shared: dict[int, dict[int, Any]]  # by identity: what a thread that was started may read
     lent: dict[int, tuple[Any, Any, Any]]  # what is saved and shared, its contents, and a copy
@@ -100,6 +101,7 @@ class State(threading.local):
         self.later = []
         self.last_writes = {}
         self.wholes = {}
+        self.sealed = {}
         self.defaulted = {}
 
 

@@ -38,6 +38,7 @@ from zygote_lite._numpy.writes import (
     winning,
     write_array,
 )
+from zygote_lite._tape.constants import run_constant
 from zygote_lite._tape.functions import of_entries
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.overwriting import overwritten, refuse_contents
@@ -315,10 +316,13 @@ class NestedTape(Tape):
         at = outer_of(operands)
         inner = (inner_of(nodes)[0], *inner_of(operands))
         needed = needed_of(inner, (f, *arguments), rule)
-        before = contents(arguments) if rule.watches else None
+        before = contents(arguments) if rule.watches and rule.kind != "constant" else None
         if rule.kind == "constant":
             xs, kws = tuple(map(values_of, xs)), {name: values_of(x) for name, x in kws.items()}
-            y, node = self.outer.call(outer_of(nodes), f, *xs, **kws)
+            run = functools.partial(self.outer.call, outer_of(nodes), f, *xs, **kws)
+            y, node = run_constant(
+                rule, nodes, f, (*xs, *kws.values()), run, operator.itemgetter(0)
+            )
             if not is_text(y):
                 return y, pair(None, node)
             back: Any = None

@@ -64,6 +64,7 @@ class Run:
             state.stepped.clear()
             state.last_writes.clear()
             state.wholes.clear()
+            state.sealed.clear()
             state.defaulted.clear()
             forget_marks()
             later, state.later, state.run = state.later, [], None

@@ -1,5 +1,6 @@
 """A call by its rule: which rule answers, with which arguments and options, and its pullback."""
 
+import functools
 import traceback
 import types
 from collections.abc import Callable
@@ -33,6 +34,7 @@ from zygote_lite._tape.arguments import (
     refused_option,
     takes_out,
 )
+from zygote_lite._tape.constants import run_constant
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.overwriting import forbid_overwriting, may_overwrite
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
@@ -77,7 +79,9 @@ def apply_rule(
         return through_text
     if rule.kind == "constant":
         given = {name: values_of(x) for name, x in kws.items()}
-        y = (f if callable(f) else rule.primal)(*map(values_of, xs), **given)  # such as a property
+        called = f if callable(f) else rule.primal  # not a property
+        run = functools.partial(called, *map(values_of, xs), **given)
+        y = run_constant(rule, flags, f, (*xs, *kws.values()), run, lambda y: y)
         return y, text_pullback(y, len(flags)) if is_text(y) else no_pullback(len(flags))
     y, back = _apply(rule, f, arguments, options)
     if None in flags[1:] or rule.refuses:

@@ -172,16 +172,21 @@ def _cut_off(
     operands = [*given, *kws.values()]
     if f is stop_gradient:
         return operands[0]
-    y = inlined_or_island(builder, f, given, kws, stem)
     before = {id(leaf) for x in xs for leaf in leaves(x)}
     copies = [x for new in operands for x in leaves(new) if x.is_array and id(x) not in before]
-    known = {id(x) for x in (*builder.written, *map(builder.storage, leaves(y)))}
+    outer = builder.unwritten
+    builder.unwritten = outer | {builder.storage(x) for new in operands for x in leaves(new)}
+    try:
+        y = inlined_or_island(builder, f, given, kws, stem)
+    finally:
+        builder.unwritten = outer
+    known = {id(builder.storage(x)) for x in leaves(y)}
     holds_others = any(not (x.is_array or x.is_scalar or x.is_constant) for x in leaves(y))
     if any(leaf.active for leaf in leaves(y)) or (
         copies and (holds_others or not known.isdisjoint(map(id, copies)))
     ):
         raise Unsound.SHARED_WRITE(
-            f"{f.__name__}, which has no gradient, returns one of its arguments or writes to it"
+            f"{f.__name__}, which has no gradient, returns one of its arguments"
         )
     return y
 
@@ -200,6 +205,7 @@ def _without_gradient(builder: Builder, x: Value) -> Value:
             "a function without gradient gets a list, dict or object: pass numbers and arrays"
         )
     copy = inactive(builder, operator.pos, [x], {})
+    copy.made = x.is_array  # so that a write is one to this array, and no other copy
     builder.severed.add(copy)
     return copy
 

@@ -49,9 +49,11 @@ def demand_own(builder: Builder, x: Value) -> None:
 
     Raises `NotSpecializable` where it cannot have one.
     """
+    root = builder.storage(x)
+    if root in builder.unwritten:
+        raise Unsound.SHARED_WRITE("a function that has no gradient writes to its argument")
     if x.may_be_written:
         return
-    root = builder.storage(x)
     origin = _origin_of(builder, root) if builder.distinct else ONE_BY_ONE
     if origin is None or origin in builder.own or builder.compiled:
         raise Unsound.WRITES_TO_GIVEN(

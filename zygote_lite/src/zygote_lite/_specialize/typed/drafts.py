@@ -118,6 +118,7 @@ class Draft:
         self.recording = False  # of the reverse pass, to differentiate it again
         self.twice = False  # whether that is to come
         self.severed: set[Value] = set()  # values that the program lets no gradient through to
+        self.unwritten: frozenset[Value] = frozenset()  # what a function without gradient is given
         self.strong = False  # whether a zero cotangent stays a zero where it meets an infinity
         self.compiled = False  # whether the code is for Numba
         self.distinct = False  # whether arrays that are equal are still made one by one
