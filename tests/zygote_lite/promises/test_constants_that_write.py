@@ -171,8 +171,26 @@ def on_a_branch(x):
     return np.sum(y * y)
 
 
+class Shared:
+    a = None
+
+
+shared = Shared()
+
+
+@non_differentiable
+def bump_shared():
+    shared.a[0] = 5.0
+
+
+def by_a_global_variable(x):
+    shared.a = x * 1.0
+    bump_shared()
+    return np.sum(shared.a**2)
+
+
 CHANGING = [after_a_use, before_a_use, by_a_rule_set, by_name, a_view, an_array_in_a_tuple, an_item,
-            a_length, a_field, before_an_error, on_a_branch]  # fmt: skip
+            a_length, a_field, before_an_error, on_a_branch, by_a_global_variable]  # fmt: skip
 
 
 def an_alias_from_a_list(x):

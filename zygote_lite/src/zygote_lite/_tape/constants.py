@@ -14,6 +14,7 @@ from rulescore import stop_gradient
 from rulescore.faults import an
 from rulescore.watching import contents, have_changed
 from zygote_lite._activity.activity import is_integer
+from zygote_lite._activity.reachability import held_and_named
 from zygote_lite._activity.saved import let_nothing_write
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
@@ -69,6 +70,8 @@ def run_constant(
 class _ConstantCall:
     """What a call is given that is differentiated or saved, and what that holds before the call.
 
+    What the function reads by the names of global variables counts as given.
+
     Arguments:
         rule, flags, f, given: as for `run_constant`.
     """
@@ -77,7 +80,8 @@ class _ConstantCall:
 
     def __init__(self, rule: Any, flags: Flags, f: Any, given: tuple[Any, ...]) -> None:
         self.rule, self.f = rule, f
-        followed = [*_followed((f, *given), flags)]
+        named = held_and_named(f)[1] if state.outside else []  # else nothing active is found there
+        followed = [*_followed((f, *given, *named), (*flags, *(None for _ in named)))]
         self.arrays = [(x, on, contents((x,))) for x, on in followed if isinstance(x, np.ndarray)]
         self.containers = [(x, on, _held(x)) for x, on in followed if not isinstance(x, np.ndarray)]
 
