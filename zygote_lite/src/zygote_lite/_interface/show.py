@@ -250,6 +250,7 @@ def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> 
     engine's own, are left out. If there is transformed code for these types, the lines of `f` and
     of the functions that it calls say so: it uses the same rules. A function that the code leaves
     to the tape is recorded, and its line says why. If there is no code, the first line says why.
+    That is about the gradient, not about forward mode, which has code of its own.
     A notebook and the prompt show the list in colors. Raises the errors of the gradient.
     """
     refuse_keywords("explain", f, {}, argnums=argnums)

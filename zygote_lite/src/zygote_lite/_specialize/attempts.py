@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from zygote_lite._specialize.assemble import Specialized
-from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.inputs import Inputs, OutsidePlace
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
@@ -51,6 +51,7 @@ class Attempts:
         define: writes a function of the code that calls itself.
         compiled: whether Numba compiles the code.
         knows_recursive: whether code is made again where it meets such a function.
+        varying: the places of ints that are read at entry.
         recursive: the code of those that have been met.
         tried: what each attempt has read.
     """
@@ -58,9 +59,11 @@ class Attempts:
     def __init__(
         self, make: Callable[[Way, Callable[[], Inputs]], Specialized], f: Any,
         xs: tuple[Any, ...], define: Any, *, compiled: bool = False, knows_recursive: bool = True,
+        varying: frozenset[OutsidePlace] = frozenset(),
     ) -> None:  # fmt: skip
         self.make, self.f, self.xs, self.define = make, f, xs, define
         self.compiled, self.knows_recursive = compiled, knows_recursive
+        self.varying = varying
         self.recursive: set[Any] = set()
         self.tried: list[Inputs] = []
 
@@ -134,6 +137,7 @@ class Attempts:
         inputs = Inputs(self.f)
         inputs.recursive, inputs.define = self.recursive, self.define
         inputs.by_rows, inputs.optional = way.by_rows, way.optional
+        inputs.varying = self.varying
         inputs.guesses, inputs.is_long = way.guesses, way.is_long
         if way.guesses is not None and not way.is_long:  # or each branch is taken as now: quick
             most = max(found.steps for found in self.tried)

@@ -15,13 +15,15 @@ from typing import Any
 from rulescore import generation, plugins
 from zygote_lite._activity.watching import unwatched
 from zygote_lite._cotangents.run import state
+from zygote_lite._specialize.changed import what_has_changed
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
 from zygote_lite._specialize.infer.signature import of_any_length, signature
 from zygote_lite._specialize.numba.compile import MISSING
 from zygote_lite._specialize.typed.derivatives import TakenBy
+from zygote_lite._specialize.typed.inputs import OutsidePlace
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
-from zygote_lite._specialize.watch import AS_RULE, FORWARD, GRADIENT, watch
+from zygote_lite._specialize.watch import AS_RULE, FORWARD, GRADIENT, PRODUCT, watch
 from zygote_lite.caches import Cache
 from zygote_lite.modes import RECORDED, current, leaving, watching
 
@@ -29,6 +31,7 @@ NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function")
 _NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in increasing order"))
 _MOST = 8  # specializations of one function
 _MOST_TYPES = 64  # choices of types of which something is remembered
+_IN_FORWARD_MODE = (FORWARD, PRODUCT)
 _FIRST = 2  # the call, with one choice of types, after which it is first tried
 _FIRST_OF_LENGTHS = 4  # the call after which lists of another length are tried, if they all are
 _FIRST_RUN = 3  # the run after which what is called in it is first tried
@@ -62,6 +65,8 @@ class Specializations:
         self.enter: Enter = first_of(())
         self.without_none = True  # whether no gradient from here is `None`, or holds one
         self.calls: dict[Any, int] = {}
+        self.remade: dict[Any, int] = {}
+        self.varying: frozenset[OutsidePlace] = frozenset()  # ints that have changed between calls
         self.reasons: dict[Any, str] = {}
         self.uncompiled: set[Any] = set()
         self.lock = threading.RLock()  # a finalizer may differentiate while code is made
@@ -111,7 +116,8 @@ class Specializations:
         key = self.key_of(xs)
         if not isinstance(key, NotSpecializable):
             with self.lock:
-                if self.is_due(key) or self.is_due_for_all(xs):
+                is_due = self.is_due(key) or self.is_due_for_all(xs)
+                if is_due or self.is_out_of_date(f, xs, key):
                     return self.make(f, xs, key) is None
         elif self.compiled:
             warn_uncompiled(f, str(key))
@@ -134,6 +140,7 @@ class Specializations:
     def forget(self) -> None:
         """Forget the calls, and why they have no code."""
         self.calls.clear()
+        self.remade.clear()
         self.reasons.clear()
         self.uncompiled.clear()
 
@@ -143,6 +150,21 @@ class Specializations:
             self.forget()
         count = self.calls[key] = self.calls.get(key, 0) + 1
         return count in _AGAIN or (count == self.first() and key not in self.reasons)
+
+    def is_out_of_date(self, f: Any, xs: tuple[Any, ...], key: Any) -> bool:
+        """Return whether to make code again: what it reads from outside has changed since.
+
+        So it is in forward mode, whose tape takes a thousand times as long as code. There is an
+        end to it, for what changes in each call.
+        """
+        if self.form not in _IN_FORWARD_MODE or key in self.reasons:
+            return False
+        if self.remade.get(key, 0) >= _MOST:
+            return False
+        if all(what_has_changed(enter, f, xs) is None for enter in self.made):
+            return False
+        self.remade[key] = self.remade.get(key, 0) + 1
+        return True
 
     def is_due_for_all(self, xs: tuple[Any, ...]) -> bool:
         """Count a call with lists of any length, which may grow from call to call."""
@@ -194,14 +216,19 @@ class Specializations:
     def _make(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
         compiled = self.compiled and key not in self.uncompiled
 
-        def attempted(optional: bool) -> Enter | Exception:
+        def attempted(
+            optional: bool, varying: frozenset[OutsidePlace] = frozenset()
+        ) -> Enter | Exception:
             enter = attempt(f, xs, lambda: entered(
                 f, xs, self.active, self.single, self.form, compiled, add=self.add, over=self.over,
-                optional=optional,
+                optional=optional, varying=varying,
             ))  # fmt: skip
             return _if_it_answers(enter, f, xs)
 
-        enter = attempted(True)
+        varying = self.varying_in(f, xs)
+        enter: Enter | Exception = attempted(True, varying)
+        if varying and not _is_for_all(enter):
+            enter = attempted(True)
         if isinstance(enter, IsNoneError):
             enter = attempted(False)
         if isinstance(enter, Exception):
@@ -213,6 +240,13 @@ class Specializations:
             return self._make(f, xs, key)
         self.add(enter)
         return None
+
+    def varying_in(self, f: Any, xs: tuple[Any, ...]) -> frozenset[OutsidePlace]:
+        """Return the ints outside that code is to read at entry: those that have changed."""
+        if self.form in _IN_FORWARD_MODE:
+            found = [what_has_changed(enter, f, xs) or () for enter in self.made]
+            self.varying = self.varying.union(*found)
+        return self.varying
 
     def add(self, enter: Enter) -> None:
         """Have further code entered, before the others."""
@@ -304,6 +338,11 @@ def _outside() -> int:
     while frame.f_back and str(frame.f_globals.get("__name__")).startswith("zygote_lite."):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _is_for_all(enter: Enter | Exception) -> bool:
+    """Return whether there is code, and it is for all branches."""
+    return not isinstance(enter, Exception) and enter.__globals__["guesses"] is None
 
 
 def _if_it_answers(enter: Enter | Exception, f: Any, xs: tuple[Any, ...]) -> Enter | Exception:

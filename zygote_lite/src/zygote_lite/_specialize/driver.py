@@ -38,7 +38,7 @@ from zygote_lite._specialize.reverse.ends import (
 )
 from zygote_lite._specialize.typed.derivatives import DerivativeInside, TakenBy
 from zygote_lite._specialize.typed.facts import fact_of
-from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.inputs import Inputs, OutsidePlace
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.structures import structure
@@ -244,7 +244,9 @@ def interpreted(
     return builder, arguments, names, builder.call(derivative, given, {})
 
 
-def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specialized:
+def specialize_twice(
+    f: Any, xs: tuple[Any, ...], number: int, v: Any, varying: frozenset[OutsidePlace] = frozenset()
+) -> Specialized:
     """Return the code for the Hessian of a function times a vector.
 
     Arguments:
@@ -252,10 +254,12 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
         xs: its arguments, which the code is tried out on.
         number: which of them is differentiated twice.
         v: a vector of its kind and shape.
+        varying: the places of ints outside that are read at entry.
 
     The reverse pass of code without loops and branches has none either, and is itself reversed.
     """
     inputs = Inputs(f)
+    inputs.varying = varying
     active = tuple([i == number for i in range(len(xs))])
     builder, arguments, names, result = interpreted(inputs, f, xs, active, twice=True)
     refuse_other_values(result)

@@ -35,6 +35,7 @@ from zygote_lite._specialize.trials import Trials, may_be_caught
 from zygote_lite._specialize.typed.derivatives import TakenBy
 from zygote_lite._specialize.typed.effects import Effects
 from zygote_lite._specialize.typed.facts import DTYPES
+from zygote_lite._specialize.typed.inputs import OutsidePlace
 from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import (
     are_apart,
@@ -106,7 +107,7 @@ def entered(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, form: str = GRADIENT,
     compiled: bool = False, strong: bool = False, handlers: bool = False,
     add: Callable[[Enter], None] | None = None, over: TakenBy | None = None,
-    optional: bool = True,
+    optional: bool = True, varying: frozenset[OutsidePlace] = frozenset(),
 ) -> Enter:  # fmt: skip
     """Return a function that tests the guards and runs the code of a new specialization.
 
@@ -122,12 +123,15 @@ def entered(
         add: has further code entered before this one.
         over: a derivative of the function that forward mode goes over.
         optional: whether variables may be numbers or `None`.
+        varying: the places of ints outside that dual code reads at entry.
 
     It returns `None` where the call is left to the tape. Where nothing is differentiated it
     returns the value alone, in a tuple.
     """
     since = generation()  # before the rules are read: another thread may change them meanwhile
-    made, returned = _code_of_form(f, xs, active, form, compiled, strong, handlers, over, optional)
+    made, returned = _code_of_form(
+        f, xs, active, form, compiled, strong, handlers, over, optional, varying
+    )
     fast: Enter = compile_text(made, f)
     if compiled:
         fast = compile_code(fast, made)
@@ -157,6 +161,8 @@ def entered(
         "guesses": made.inputs.guesses, "asks": made.inputs.asks,
         "tells_time": made.inputs.tells_time,
         "holders": {name: e for e, name in made.inputs.holders.items()},
+        "classes": made.inputs.classes,
+        "constants": made.inputs.constants, "facts": made.inputs.facts,
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()], "bound": made.inputs.bound,
     }  # fmt: skip
@@ -164,7 +170,9 @@ def entered(
     if made.inputs.caught and not compiled:
         Trials(space)
         if add is not None:
-            make = functools.partial(entered, active=active, single=single, form=form, over=over)
+            make = functools.partial(
+                entered, active=active, single=single, form=form, over=over, varying=varying
+            )
             samples = xs if sum(map(_count_of, xs)) < _LARGE_SAMPLES else None
             space["handled"] = WithHandlers(make, add, made.inputs.caught, form, samples)
     enter: Enter = space["enter"]
@@ -173,18 +181,20 @@ def entered(
 
 def _code_of_form(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], form: str, compiled: bool, strong: bool,
-    handlers: bool, over: TakenBy | None, optional: bool,
+    handlers: bool, over: TakenBy | None, optional: bool, varying: frozenset[OutsidePlace],
 ) -> tuple[Specialized, tuple[bool, ...]]:  # fmt: skip
     """Return the code of a form, and of which of its arguments it returns gradients.
 
     Tangents, and the vector of a product, are arguments of the code that come last.
     """
     if form == PRODUCT:
-        return specialize_product(f, xs[:-1], active, xs[-1], handlers), (*active, False)
+        made = specialize_product(f, xs[:-1], active, xs[-1], handlers, varying)
+        return made, (*active, False)
     if form == FORWARD:
         count = len(active)
         made = specialize_forward(
-            f, xs[:count], active, xs[count:], over, handlers=handlers, optional=optional
+            f, xs[:count], active, xs[count:], over, handlers=handlers, optional=optional,
+            varying=varying,
         )  # fmt: skip
         return made, (False,) * len(made.arguments)
     made = specialize(

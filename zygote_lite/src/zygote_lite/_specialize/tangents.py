@@ -35,7 +35,7 @@ from zygote_lite._specialize.reverse.ends import float_checked, refuse_other_val
 from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
 from zygote_lite._specialize.typed.facts import INTS, ListOf, Other, Scalar, fact_of
 from zygote_lite._specialize.typed.functions import Recursive
-from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.inputs import Inputs, OutsidePlace
 from zygote_lite._specialize.typed.nodes import Node, Protected, leaves, walk
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_parts, is_tangent_of, same_shape
@@ -52,7 +52,7 @@ from zygote_lite._specialize.typed.values import Value, constant, shape_root
 def specialize_forward(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
     over: TakenBy | None = None, alone: bool = False, handlers: bool = False,
-    optional: bool = True,
+    optional: bool = True, varying: frozenset[OutsidePlace] = frozenset(),
 ) -> Specialized:  # fmt: skip
     """Return the code for the value of a function and its tangent.
 
@@ -65,6 +65,7 @@ def specialize_forward(
         alone: whether the code returns the tangent alone.
         handlers: whether errors reach the handlers of the program; without it, the tape.
         optional: whether variables may be numbers or `None`.
+        varying: the places of ints outside that are read at entry.
     """
     refuse_own_rule(f, xs)
     refuse_many_parts(xs)
@@ -77,7 +78,7 @@ def specialize_forward(
         return _dual_code(f, xs, active, dxs, over, alone, way, begin)
 
     define = functools.partial(define_recursive, write=_write_recursive)
-    attempts = Attempts(make, f, xs, define, knows_recursive=not over)
+    attempts = Attempts(make, f, xs, define, knows_recursive=not over, varying=varying)
     return attempts.in_some_way(handlers, optional)
 
 
@@ -181,7 +182,12 @@ def _catches_poles(node: Node) -> bool:
 
 
 def specialize_product(
-    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], v: Any, handlers: bool = False
+    f: Any,
+    xs: tuple[Any, ...],
+    active: tuple[bool, ...],
+    v: Any,
+    handlers: bool = False,
+    varying: frozenset[OutsidePlace] = frozenset(),
 ) -> Specialized:
     """Return the code for the Hessian of a function times a vector.
 
@@ -192,10 +198,12 @@ def specialize_product(
     try:
         if handlers:
             raise NotSupported.SECOND_ORDER("it catches exceptions")
-        return specialize_twice(f, xs, active.index(True), v)
+        return specialize_twice(f, xs, active.index(True), v, varying)
     except NotSpecializable as reason:
         try:
-            return specialize_forward(f, xs, active, (v,), over, alone=True, handlers=handlers)
+            return specialize_forward(
+                f, xs, active, (v,), over, alone=True, handlers=handlers, varying=varying
+            )
         except NotSpecializable as second:
             raise reason from second
 

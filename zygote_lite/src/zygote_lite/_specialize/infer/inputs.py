@@ -151,8 +151,11 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
     floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
     by_identity = isinstance(x, _FIXED) or type(x) in (*_CONSTANT_TYPES, *floats)
     by_identity = by_identity or compiled_by_numba(x, of_entries=True) is not None
-    if by_identity or (type(x) is tuple and _is_fixed(x)):  # then its identity implies its value
+    by_identity = by_identity or (type(x) is tuple and _is_fixed(x))
+    if by_identity and not inputs.is_varying(x, expression):  # its identity implies its value
         inputs.guard(expression, x)
+        if not isinstance(x, _FIXED):
+            inputs.constants[expression] = x
         return constant(x)
     if expression in inputs.given:
         return inputs.given[expression][0]
@@ -161,6 +164,7 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
         return _objects.from_outside(builder, inputs, x, expression, stem)
     value = Value(fact, x, builder.name(stem))
     value.sizes = {}
+    inputs.facts[expression] = fact
     return inputs.give(value, expression)
 
 

@@ -2,17 +2,21 @@
 
 import copy
 import math
+import re
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.typed.facts import NUMBERS
+from zygote_lite._specialize.typed.facts import NUMBERS, Fact
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 # what the code is made for, which stays when it is made once more
 _ASKED = ("recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows",
-          "optional", "meets_none", "plain", "most_steps")  # fmt: skip
+          "optional", "meets_none", "plain", "most_steps", "varying")  # fmt: skip
+OutsidePlace = tuple[
+    int | str, str
+]  # where something is read: the object that the path begins at, and the path
 _FOR_GOOD = ("steps", "f", "bound", "names", "functions", "named", *_ASKED)
 
 
@@ -26,6 +30,9 @@ class Inputs:
         guards: expressions that must be true, in their order, and each once.
         has_numbers: whether there are numbers among what the guards demand to be as it is.
         given: values that are read when the code is entered, with the expressions for them.
+        constants: the numbers, texts and tuples that the guards demand, by the expressions.
+        facts: what the code assumes of numbers and arrays that it is given, by the expressions.
+        varying: the places of ints that are read at entry, because they have changed between calls.
         lists: whether there are any lists.
         steps: how many statements were interpreted, of which there may be `most_steps`.
         lends: the dicts from outside that are assigned to, and given back as they were.
@@ -36,6 +43,7 @@ class Inputs:
         names: those of the values that are read: they are taken for good.
         containers: the variables that hold lists and dicts that are read.
         holders: the variables that hold objects and structures, by the expressions for them.
+        classes: those of what these variables hold.
         structures: those that are read, by the expressions for them.
         wholes: the variables that hold values which rule sets know as a whole.
         by_rows: whether long lists and tuples from outside are rows of data.
@@ -80,6 +88,7 @@ class Inputs:
         self.names: set[str] = set()
         self.containers: dict[str, None] = {}
         self.holders: dict[str, str] = {}
+        self.classes: dict[str, type] = {}
         self.structures: dict[str, Value] = {}
         self.wholes: dict[Value, str] = {}
         self.by_rows = self.has_rows = self.mutable_rows = False
@@ -100,6 +109,9 @@ class Inputs:
         self.has_numbers = False
         self.given: dict[str, tuple[Value, str]] = {}
         self.within_cached: set[Any] = set()
+        self.constants: dict[str, Any] = {}
+        self.facts: dict[str, Fact] = {}
+        self.varying: frozenset[OutsidePlace] = frozenset()
         self.effects: Value | None = None
         self.drawn: dict[str, None] = {}
         self.changing: dict[str, None] = {}
@@ -143,10 +155,18 @@ class Inputs:
         self.given[expression] = (value, text or expression)
         return value
 
+    def is_varying(self, x: Any, expression: str) -> bool:
+        """Return whether an expression reads an int that is another from call to call."""
+        if type(x) is not int or not self.varying:
+            return False
+        holders = {name: holder for holder, name in self.holders.items()}
+        return outside_place(expression, self.bound, holders) in self.varying
+
     def holder(self, kind: type, expression: str) -> str:
         """Return the variable for what an expression reads, and demand that it is of a class."""
         if expression not in self.holders:
             name = self.holders[expression] = f"v{len(self.holders)}"
+            self.classes[name] = kind
             self.guards[f"type({name} := {expression}) is {self.name_for(kind, 'o')}"] = None
         return self.holders[expression]
 
@@ -184,6 +204,21 @@ class Inputs:
         if isinstance(x, np.ndarray | list | dict):
             raise Unsound.MAY_CHANGE(f"{path} is not a constant: it can be changed in place")
         return constant(x)
+
+
+def outside_place(expression: str, bound: dict[str, Any], holders: dict[str, str]) -> OutsidePlace:
+    """Return where an expression reads, whatever names it has for that.
+
+    Arguments:
+        expression: an expression of the guards.
+        bound: what its names mean.
+        holders: the expressions for what else it names.
+    """
+    while True:
+        head, path = re.match(r"(\w+)(.*)", expression, re.DOTALL).groups()  # type: ignore[union-attr]
+        if head not in holders:
+            return (id(bound[head]) if head in bound else head), path
+        expression = holders[head] + path
 
 
 def defaults_of(f: Any) -> dict[str, Any]:
