@@ -29,6 +29,7 @@ EXTRA = {  # what single modules may import besides
     "rulescore/interop/_torch.py": {"torch"},
     "rulescore/interop/_jax.py": {"jax"},
     "rulescore/interop/_jax_arrays.py": {"jax"},
+    "rulescore/interop/_jax_forward.py": {"jax"},
     "rulescore/interop/_jax_calls.py": {"jax"},
     "rulescore/interop/_jax_forms.py": {"jax"},
     "rulescore/interop/_autograd.py": {"autograd"},
