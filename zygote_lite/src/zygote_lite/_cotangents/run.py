@@ -83,6 +83,8 @@ class State(threading.local):
     stale = False  # whether a rule's function reads what was changed later, and is back as it was
     tries = False  # whether calls are made on samples alone: no code is made for them
     later: list[Callable[[], Any]]  # what is to be done when the run is over
+    generators: list[Any]  # that are recorded, and have a `try` or a `with`
+    refusal: Exception | None = None  # raised where Python ignores errors: as a loop is left
 
     def __init__(self) -> None:
         self.clean = {}
@@ -99,6 +101,7 @@ class State(threading.local):
         self.ended = {}
         self.stepped = {}
         self.later = []
+        self.generators = []
         self.last_writes = {}
         self.wholes = {}
         self.sealed = {}

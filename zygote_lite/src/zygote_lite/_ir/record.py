@@ -256,13 +256,14 @@ class _Recorder:
                 node = self.node(iterable)
                 target, companion, then = self.assign(origin, target)
                 whole = [*then, *self.block(body)]
+                call = origin.iter if isinstance(origin, ast.For) else None
+                if owned := isinstance(call, ast.Call):
+                    out += _released(call, iterable, out)
                 out.append(
                     ir.ForEach(
-                        origin, target, companion, iterable, node, whole,
-                        self.block(orelse),
-                        isinstance(origin, ast.For) and isinstance(origin.iter, ast.Call),
+                        origin, target, companion, iterable, node, whole, self.block(orelse), owned
                     )
-                )  # fmt: skip
+                )
             case ir.Try(origin, body, handlers, orelse, final, star):
                 caught = []
                 for h in handlers:
@@ -352,3 +353,16 @@ def _assigned(body: list[ir.Statement]) -> Iterator[str]:
         if not isinstance(s, ir.Class):
             for block in ir.blocks_of(s):
                 yield from _assigned(block)
+
+
+def _released(call: ast.Call, iterable: ir.Atom, out: list[ir.Statement]) -> Iterator[ir.Statement]:
+    """Yield what lets go of the values that only the iterable of a loop was made of."""
+    variables = {part.id for part in ast.walk(call) if isinstance(part, ast.Name)}
+    made = {s.target: s for s in out if isinstance(s, ir.RecordedCall)}
+    todo = [iterable]
+    while todo:
+        s = made.get(getattr(todo.pop(), "id", ""))
+        for x in () if s is None else s.arguments:
+            if isinstance(x, ir.Name) and x.id in made and x.id not in variables:
+                todo.append(x)
+                yield ir.Track(call, [x.id], [NOTHING])

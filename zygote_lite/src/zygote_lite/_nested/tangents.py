@@ -92,11 +92,10 @@ class Pushforward(OfOneRun):
             self._tape = Tape() if around is None else NestedTape(around)
             at = [pair(None, node) for node in nodes] or [None] * len(flags)
             run = NestedRun(self._tape, f, tuple(at), flags, xs, kws)
-            run.tape.finish()
-            self._tape.finish()
             if not self._is_inside:  # no gradient of what functions read is asked for
                 run.tape.held.clear()
             self.y, self.at_y = run.y, outer_of((run.at_y,))[0] if self._is_inside else None
+            outermost.value = self.y
             refuse_iterator(f, self.y)
             y = pair_of(f, self.y)[0] if has_aux else self.y
             refuse_vast(f, y)

@@ -90,7 +90,6 @@ class Entries:
         "count",
         "defaults",
         "entries",
-        "generators",
         "memo",
         "numbers",
         "refusal",
@@ -103,7 +102,6 @@ class Entries:
         self.count = 0
         self.containers: list[Any] = []  # that small entries read or write
         self.numbers: dict[int, int] = {}  # of these, by identity
-        self.generators: list[Any] = []
         self.written = state.written if state.written is not None else {}
         self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
         self.defaults: dict[int, tuple[Any, dict[str, NodeId]]] = {}  # of functions defined inside

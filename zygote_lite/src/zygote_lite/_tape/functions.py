@@ -6,7 +6,7 @@ from typing import Any
 from zygote_lite._activity.doubts import note_length
 from zygote_lite._activity.marks import mark_new, note_made, note_outside, note_shared
 from zygote_lite._activity.namespaces import refuse_variables
-from zygote_lite._activity.walk import reaches_active, reaches_active_at_all
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._activity.watching import unwatched
 from zygote_lite._cotangents.registry import NodeId, Traced, TupleNode, UndoOnly
 from zygote_lite._cotangents.run import slots_of, state
@@ -15,7 +15,7 @@ from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import place_of, where
 from zygote_lite._tape.arguments import place_arguments
 from zygote_lite._tape.entries import Entries
-from zygote_lite._tape.generators import Generated, only_the_engine_holds
+from zygote_lite._tape.generators import Generated, has_handlers
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite.errors import Fault
 
@@ -49,7 +49,8 @@ class RecordedFunctions(Entries):
         """Return a generator whose steps are recorded: those of the function `f`."""
         generated = Generated(frame, self, f, any(n is not None for n in nodes))
         mark_new(generated)
-        self.generators.append(generated)
+        if has_handlers(f.__code__):
+            state.generators.append(generated)
         return generated, None
 
     def bind(
@@ -124,30 +125,6 @@ class RecordedFunctions(Entries):
         cell = self.cell_of(holder)
         note_made(cell)
         return cell
-
-    def finish(self) -> None:
-        """Refuse where a generator was left before its end, and its `finally` would do something.
-
-        It would have run when Python let go of the generator, which the tape still held.
-        """
-        for i in reversed(range(len(self.generators))):
-            generated = self.generators[i]
-            if not generated.is_suspended() or not generated.ends_with_code():
-                continue
-            # in `self.generators`, in `state.active`, and in `generated`
-            if only_the_engine_holds(generated, 3):
-                known = len(self.entries)
-                generated.frame.close()
-                matters = len(self.entries) != known
-            else:
-                matters = generated.is_active or reaches_active_at_all(*generated.variables())
-            if matters:
-                raise Fault.LIFETIME(
-                    f"{place_of(generated.function)}: the generator "
-                    f"{name_of(generated.function)} is left before its end, and what it does when "
-                    "Python lets go of it may change what a gradient depends on: keep it in a "
-                    "variable, and close it"
-                )
 
 
 def of_entries(count: int) -> Any:

@@ -2,6 +2,7 @@
 
 import collections
 import dis
+import gc
 import itertools
 import operator
 import sys
@@ -14,10 +15,11 @@ import numpy as np
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.registry import Traced
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir.names import name_of
-from zygote_lite._ir.places import is_library, place_of, where
+from zygote_lite._ir.places import is_installed, is_library, place_of, where
 from zygote_lite.caches import cached
-from zygote_lite.errors import Fault
+from zygote_lite.errors import DifferentiationError, Fault
 
 NODE = "__node__"
 """The attribute of a `StopIteration` that is the number of its value."""
@@ -29,6 +31,19 @@ def has_handlers(code: types.CodeType) -> bool:
     if is_library(code.co_filename):
         return False
     return any(i.opname == "PUSH_EXC_INFO" for i in dis.get_instructions(code))
+
+
+def _is_handled(code: types.CodeType, offset: int) -> bool:
+    """Return whether a handler that is written in the code catches what is raised at an offset."""
+    instructions: Any = dis.Bytecode(code)
+    opnames = {i.offset: i.opname for i in instructions}
+    at: int | None = offset
+    while at is not None:
+        entries = instructions.exception_entries
+        at = next((e.target for e in entries if e.start <= at < e.end), None)
+        if at is not None and opnames[at] == "PUSH_EXC_INFO":
+            return True
+    return False
 
 
 def _count(x: Any) -> int:
@@ -53,9 +68,10 @@ def only_the_engine_holds(x: Any, references: int) -> bool:
 
     Arguments:
         x: the generator.
-        references: how many the engine has: `Tape.generators`, `state.active` (by `mark_new`),
-            and one for each local variable that holds it, in the caller and above it.
+        references: how many the engine has: `state.active` (by `mark_new`), and one for each local
+            variable that holds it, in the caller and above it; not that in `state.generators`.
     """
+    references += has_handlers(x.function.__code__)
     return _count(x) - _COUNTED_BESIDES - 1 <= references  # the parameter `x` is one of ours, too
 
 
@@ -76,8 +92,9 @@ class Generated:
         return self.started and self.frame.gi_frame is not None
 
     def ends_with_code(self) -> bool:
-        """Return whether there is a `finally`, or the like, that runs when it is closed."""
-        return has_handlers(self.function.__code__)
+        """Return whether it stands where a `finally`, or the like, runs when it is closed."""
+        frame = self.frame.gi_frame
+        return self.started and frame is not None and _is_handled(frame.f_code, frame.f_lasti)
 
     def variables(self) -> list[Any]:
         """Return the function, and what its variables hold where the generator stands."""
@@ -97,12 +114,7 @@ class Generated:
             done: Traced = self.frame.throw(*throw) if throw else self.frame.send(sent)
             return done
         except StopIteration as stop:
-            y, node = stop.value or (None, None)
-            end = StopIteration(*(() if y is None else (y,)))
-            if node is not None:
-                setattr(end, NODE, node)
-                mark_new(end)
-            raise end from None
+            raise _end_with(*(stop.value or (None, None))) from None
         except BaseException as error:
             if not str(self.function.__module__).startswith("zygote_lite."):
                 raise
@@ -123,6 +135,23 @@ class Generated:
         """End the generator."""
         self.frame.close()
 
+    def let_go(self) -> None:
+        """End the generator where Python would: it ignores errors, but for ours."""
+        try:
+            self.frame.close()
+        except DifferentiationError as error:
+            state.refusal = state.refusal or error
+
+    def sources(self) -> list[Any]:
+        """Return the generators that a new one is given, and those that these are given."""
+        found: list[Any] = []
+        if not self.started and self.frame.gi_frame is not None:
+            for x in self.variables():
+                for part in x if type(x) is tuple else (x,):
+                    if type(part) is Generated:
+                        found += [part, *part.sources()]
+        return found
+
     def __iter__(self) -> "Generated":
         return self
 
@@ -134,6 +163,69 @@ class Generated:
             f"{where()}: code that is not recorded iterates over an iterator (of "
             f"{self.kind.__name__}) through which a gradient passes: make a list of it first"
         )
+
+
+def _end_with(y: Any, node: Any) -> StopIteration:
+    """Return what says that a generator is at its end, with the value that it returns."""
+    end = StopIteration(*(() if y is None else (y,)))
+    if node is not None:
+        setattr(end, NODE, node)
+        mark_new(end)
+    return end
+
+
+def let_go_of_sources(sources: list[Any]) -> None:
+    """End the generators that a loop has read from, each unless something else holds it."""
+    while sources:
+        source = sources.pop(0)
+        if source.is_suspended() and only_the_engine_holds(source, 2):
+            source.let_go()
+
+
+def refuse_let_go(roots: tuple[Any, ...]) -> None:
+    """Refuse where a run has let go of a generator before its end, and its `finally` has not run.
+
+    Python would have run it when the last reference went; the tape has held the generator, and
+    does not know when that was. What the user holds still is not ended in Python, either.
+
+    Arguments:
+        roots: what the run was given, and its value.
+    """
+    if state.refusal is not None:
+        raise state.refusal
+    waiting = [x for x in state.generators if x.ends_with_code()]
+    held = _held_by((*roots, *[x.function for x in waiting])) if waiting else set()
+    for x in waiting:
+        if id(x) not in held or x.is_active or reaches_active_at_all(*x.variables()):
+            raise Fault.LIFETIME(
+                f"{place_of(x.function)}: the generator {name_of(x.function)} is left before its "
+                "end, and what it does when Python lets go of it may change what is computed: "
+                "close it (with `close`, or by `contextlib.closing`), or read it to its end"
+            )
+
+
+def _held_by(roots: tuple[Any, ...]) -> set[int]:
+    """Return the identities of what values, and the modules of the user's, hold."""
+    todo, seen = [*roots], set()
+    for module in [*sys.modules.values()]:
+        path = getattr(module, "__file__", None)
+        if path and not is_library(path) and not is_installed(path):
+            todo.append(vars(module))
+    while todo:
+        x = todo.pop()
+        if id(x) not in seen and gc.is_tracked(x) and not _is_of_the_engine(x):
+            seen.add(id(x))
+            todo += gc.get_referents(x)
+    return seen
+
+
+def _is_of_the_engine(x: Any) -> bool:
+    """Return whether a walk must not go through an object, which may lead to all that a run has."""
+    if type(x) is types.ModuleType:
+        return True
+    of = x if isinstance(x, types.FunctionType | type) else type(x)
+    is_ours = str(getattr(of, "__module__", "")).startswith("zygote_lite.")
+    return is_ours and type(x) is not Generated
 
 
 def attribute_refusal(x: Generated, name: str) -> Exception:

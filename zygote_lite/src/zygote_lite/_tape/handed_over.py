@@ -21,10 +21,11 @@ def recorded_for_rule(f: Any, xs: tuple[Any, ...]) -> ValueAndPullback:
     """Record a function that a rule hands over."""
     operands = (f, *xs)
     outside = {*(state.active or ())} if state.outside else ()
-    with Run(operands), deeper_recursion():  # of its own where the rule asks in its pullback
+    with Run(operands) as run, deeper_recursion():  # of its own where the rule asks in its pullback
         flags = mark_arguments(operands, (True,) * len(operands))
         with unchanged(f, operands):
             y, back = via_tape(flags, f, xs, {})
+        run.value = y
 
     def whole_back(dy: Any) -> tuple[Any, ...]:
         outer, state.store = state.store, Store()

@@ -52,7 +52,7 @@ from zygote_lite._ir.intrinsics import (
 )
 from zygote_lite._ir.traits import BY_ID
 from zygote_lite._tape.functions import RecordedFunctions
-from zygote_lite._tape.generators import Generated, only_the_engine_holds
+from zygote_lite._tape.generators import Generated, let_go_of_sources, only_the_engine_holds
 from zygote_lite._tape.holders import refuse_names_of_caller
 from zygote_lite._tape.overwriting import may_overwrite
 from zygote_lite._tape.refusal import hook_refusal, refuse_frame
@@ -257,20 +257,22 @@ class Iteration(InactiveCalls):
             yield from steps_by_index(self, x, node)
             return
         iterator, at = self.call((None, node), iter, x)
+        is_made_here = type(iterator) is Generated and (owned or iterator is not x)
+        sources = iterator.sources() if is_made_here and state.generators else []
         try:
             while True:
                 try:
                     step = self.call((None, at), next, iterator)
                 except StopIteration:
-                    return
+                    break
                 yield step
         finally:
-            # In `self.generators`, `state.active` and `iterator`. A generator that is iterated
-            # itself is also in `x`, and in the variable of the recording code that it came from.
-            held = 5 if iterator is x else 3
-            is_made_here = type(iterator) is Generated and (owned or iterator is not x)
+            # In `state.active` and `iterator`. A generator that is iterated itself is also in `x`,
+            # and in the variable of the recording code that it came from.
+            held = 4 if iterator is x else 2
             if is_made_here and only_the_engine_holds(iterator, held):
-                iterator.frame.close()
+                iterator.let_go()
+                let_go_of_sources(sources)
 
     def iterate_inactive(self, x: Any) -> Iterator[Traced]:
         """Yield the elements of an inactive iterable, which may become active during iteration."""

@@ -13,18 +13,23 @@ from zygote_lite._activity.outputs import end_output
 from zygote_lite._activity.saved import refuse_written_by_threads
 from zygote_lite._cotangents.run import runs, state
 from zygote_lite._ir.names import name_of
+from zygote_lite._tape.generators import refuse_let_go
 from zygote_lite._tape.refusal import complete_message
 from zygote_lite.caches import classes_may_have_changed
 from zygote_lite.errors import DifferentiationError
 
 
 class Run:
-    """A call that is recorded: it opens the state of the thread, unless it is within another."""
+    """A call that is recorded: it opens the state of the thread, unless it is within another.
 
-    __slots__ = ("chose", "flags", "given", "is_outermost")
+    Attributes:
+        value: what the call returns, once that is known.
+    """
+
+    __slots__ = ("chose", "flags", "given", "is_outermost", "value")
 
     def __init__(self, given: tuple[Any, ...], flags: tuple[Any, ...] | None = None) -> None:
-        self.given, self.flags = given, flags
+        self.given, self.flags, self.value = given, flags, None
 
     def __enter__(self) -> "Run":
         self.is_outermost = state.active is None
@@ -47,6 +52,8 @@ class Run:
         try:
             if state.lent and error is None:
                 refuse_written_by_threads(name_of(self.given[0]))
+            if state.generators and error is None and self.is_outermost:
+                refuse_let_go((*self.given, self.value))
         finally:
             self._close(error, found)
 
@@ -65,6 +72,8 @@ class Run:
             state.last_writes.clear()
             state.wholes.clear()
             state.sealed.clear()
+            state.generators.clear()
+            state.refusal = None
             state.defaulted.clear()
             forget_marks()
             later, state.later, state.run = state.later, [], None

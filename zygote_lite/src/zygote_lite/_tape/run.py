@@ -166,6 +166,7 @@ def recorded_quietly(
         flags = mark_arguments(operands, flags)
         with deeper_recursion():
             y, back = via_tape(flags, map_to_list if f is map else f, xs, kws)
+        run.value = y
         if state.written:
             refuse_shared_arrays(operands, flags, state.written)
         stamps = stamp(state.written) if state.written and run.is_outermost else []

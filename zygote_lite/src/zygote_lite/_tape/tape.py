@@ -360,8 +360,6 @@ def via_tape(
     chooses = state.chooses
     y, node = with_room(tape.call, expected_entries(f))(nodes, f, *xs, **kws)
     note_entries(f, len(tape.entries))
-    if tape.generators:
-        tape.finish()
     if tape.written:
         _, node = tape.numbered((None, node), (y,))  # an array of the function's own, written
 
