@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._ir.places import is_library
+from zygote_lite._ir.places import is_installed, is_library
 from zygote_lite._specialize.infer.effects.sought import Search
 from zygote_lite._specialize.infer.held.dicts import demand_room
 from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_plain_key
@@ -93,6 +93,8 @@ def _without_effects(
 
 def _reads_libraries_alone(f: types.FunctionType) -> bool:
     """Return whether a function reads nothing from around it but builtins, and of libraries."""
+    if is_installed(f.__code__.co_filename) or is_library(f.__code__.co_filename):
+        return True
     named = [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
     return not (f.__defaults__ or f.__kwdefaults__) and all(
         x.__name__ in sys.stdlib_module_names or is_library(getattr(x, "__file__", None) or "")
