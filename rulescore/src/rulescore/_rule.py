@@ -50,6 +50,7 @@ class Rule:
         plugin: the name of the rule set.
         file, line: where the body was written.
         origin: where the rule was declared.
+        of_plugin: whether a plugin has brought it, also where its rule set was registered again.
         watches: whether calls that change their arguments are refused: those of rules by no plugin.
             Those of constants are refused by an AD, which knows what is differentiated.
     """
@@ -57,8 +58,8 @@ class Rule:
     __slots__ = (
         "body", "by_position", "chooses", "due", "file", "function", "kind", "known", "line",
         "linear", "look_for_poles", "may_raise", "needs_ad", "optional", "optional_names",
-        "options", "origin", "partials", "plugin", "poles", "primal", "refuses", "reverse",
-        "shifts", "takes_out", "types", "varargs", "watches",
+        "of_plugin", "options", "origin", "partials", "plugin", "poles", "primal", "refuses",
+        "reverse", "shifts", "takes_out", "types", "varargs", "watches",
     )  # fmt: skip
 
     def __init__(
@@ -121,7 +122,7 @@ class Rule:
         self.due = len(types) if varargs is None else None
         self.refuses = refuses or {}
         self.by_position = by_position
-        self.watches = False
+        self.watches = self.of_plugin = False
         # what a `Pullback` of this rule calls, with what the forward call saved
         self.known = reverse
         self.reverse = refusing(reverse) if self.refuses else reverse

@@ -160,7 +160,8 @@ class _Change:
         if new not in self._registered:
             self._registered.append(new)
         for rule in rules:
-            rule.watches = new.plugin is None and rule.kind in _WATCHED
+            rule.of_plugin = rule.of_plugin or new.plugin is not None
+            rule.watches = not rule.of_plugin and rule.kind in _WATCHED
             place = place_in(rule)
             there = self._at(place)
             for other, source in there:

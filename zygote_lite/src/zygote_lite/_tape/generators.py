@@ -221,11 +221,12 @@ def _held_by(roots: tuple[Any, ...]) -> set[int]:
 
 def _is_of_the_engine(x: Any) -> bool:
     """Return whether a walk must not go through an object, which may lead to all that a run has."""
-    if type(x) is types.ModuleType:
+    kind = type(x)  # what `isinstance` asks of a weak proxy may raise an error
+    if kind is types.ModuleType:
         return True
-    of = x if isinstance(x, types.FunctionType | type) else type(x)
+    of = x if issubclass(kind, types.FunctionType | type) else kind
     is_ours = str(getattr(of, "__module__", "")).startswith("zygote_lite.")
-    return is_ours and type(x) is not Generated
+    return is_ours and kind is not Generated
 
 
 def attribute_refusal(x: Generated, name: str) -> Exception:
