@@ -632,7 +632,7 @@ def stepped(x, system, n):
 
 def test_jit_reads_objects():
     pytest.importorskip("numba")
-    system = Square(0.5)
+    system = copy.copy(Square(0.5))  # the first copy adds `__slotnames__` to a class
     system.rate = 0.01
     compiled = jit(stepped)
     differentiated = value_and_grad(compiled)
