@@ -21,6 +21,7 @@ from zygote_lite._ir.places import is_installed, is_library, place_of, where
 from zygote_lite.caches import cached
 from zygote_lite.errors import DifferentiationError, Fault
 
+_MOST_HOLDERS = 50_000
 NODE = "__node__"
 """The attribute of a `StopIteration` that is the number of its value."""
 
@@ -194,7 +195,9 @@ def refuse_let_go(roots: tuple[Any, ...]) -> None:
     if state.refusal is not None:
         raise state.refusal
     waiting = [x for x in state.generators if x.ends_with_code()]
-    held = _held_by((*roots, *[x.function for x in waiting])) if waiting else set()
+    if not waiting:
+        return
+    held = _held_by((*roots, *[x.function for x in waiting]), {*map(id, waiting)})
     for x in waiting:
         if id(x) not in held or x.is_active or reaches_active_at_all(*x.variables()):
             raise Fault.LIFETIME(
@@ -204,15 +207,19 @@ def refuse_let_go(roots: tuple[Any, ...]) -> None:
             )
 
 
-def _held_by(roots: tuple[Any, ...]) -> set[int]:
-    """Return the identities of what values, and the modules of the user's, hold."""
-    todo, seen = [*roots], set()
+def _held_by(roots: tuple[Any, ...], wanted: set[int]) -> set[int]:
+    """Return the identities of what values, and the modules of the user's, hold: the near ones.
+
+    The walk ends where all that is wanted is found, and where it has met very many objects: what
+    is further away counts as let go of, and is refused.
+    """
+    todo, seen = collections.deque(roots), set[int]()
     for module in [*sys.modules.values()]:
         path = getattr(module, "__file__", None)
         if path and not is_library(path) and not is_installed(path):
             todo.append(vars(module))
-    while todo:
-        x = todo.pop()
+    while todo and len(seen) < _MOST_HOLDERS and not wanted <= seen:
+        x = todo.popleft()
         if id(x) not in seen and gc.is_tracked(x) and not _is_of_the_engine(x):
             seen.add(id(x))
             todo += gc.get_referents(x)
