@@ -170,6 +170,11 @@ def scaled(i):
 
 
 @functools.cache
+def scaled_inside(i):
+    return sum(SCALE * k for k in range(i))
+
+
+@functools.cache
 def squared(x):
     return SCALE * x * x
 
@@ -185,6 +190,7 @@ WITH_EFFECTS = {
     "output": lambda x, n: printed(n) * x,
     "forgotten": lambda x, n: (forgotten(2) + forgotten(3) * x) * forgotten(2),
     "globals": lambda x, n: scaled(n) * x,
+    "globals of code inside": lambda x, n: scaled_inside(n) * x,
     "calls of itself": lambda x, n: path(n, x),
 }
 
@@ -192,7 +198,7 @@ WITH_EFFECTS = {
 @pytest.mark.parametrize("name", WITH_EFFECTS)
 def test_a_cache_is_asked_where_the_function_may_give_something_else(name, monkeypatch, capsys):
     f = WITH_EFFECTS[name]
-    for cached in (noise, when, printed, forgotten, scaled, path):
+    for cached in (noise, when, printed, forgotten, scaled, scaled_inside, path):
         cached.cache_clear()
     y = f(0.7, 20)
     slope = (f(0.7 + 1e-6, 20) - f(0.7 - 1e-6, 20)) / 2e-6

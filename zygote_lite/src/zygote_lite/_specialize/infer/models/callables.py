@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.places import is_installed, is_library
 from zygote_lite._specialize.infer.effects.sought import Search
 from zygote_lite._specialize.infer.held.dicts import demand_room
@@ -25,6 +26,7 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 _CACHED = functools._lru_cache_wrapper
 _FORGETS_BELOW = 64  # entries of a cache that may forget, before the code ends, what it kept
+_CONSTANT_CALLABLES = (types.BuiltinFunctionType, np.ufunc)
 _GETTERS = (operator.itemgetter, operator.attrgetter)
 
 
@@ -92,16 +94,32 @@ def _without_effects(
 
 
 def _reads_libraries_alone(f: types.FunctionType) -> bool:
-    """Return whether a function reads nothing from around it but builtins, and of libraries."""
-    if is_installed(f.__code__.co_filename) or is_library(f.__code__.co_filename):
-        return True
-    named = [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
+    """Return whether a function reads nothing from around it but builtins, and of libraries.
+
+    Functions and classes of an installed library may read others of it.
+    """
+    is_of_library = _stays_installed(f.__code__.co_filename)
+    staying = (*STAYING, types.FunctionType) if is_of_library else _CONSTANT_CALLABLES
     return not (f.__defaults__ or f.__kwdefaults__) and all(
-        x.__name__ in sys.stdlib_module_names or is_library(getattr(x, "__file__", None) or "")
+        x.__name__ in sys.stdlib_module_names
+        or _stays_installed(getattr(x, "__file__", None) or "")
         if isinstance(x, types.ModuleType)
-        else isinstance(x, types.BuiltinFunctionType | np.ufunc)
-        for x in named
+        else isinstance(x, staying)
+        for x in _globals_of(f)
     )
+
+
+def _stays_installed(path: str) -> bool:
+    return is_library(path) or is_installed(path)
+
+
+def _globals_of(f: types.FunctionType) -> list[Any]:
+    """Return the globals that a function names, also in functions and classes inside.
+
+    Without those that Python sets, such as `__name__`, which attributes are called, too.
+    """
+    named = [name for name in names_from_outside(f.__code__) if not name.startswith("__")]
+    return [f.__globals__[name] for name in named if name in f.__globals__]
 
 
 def _signature_kept(
@@ -204,8 +222,7 @@ def _reads_constants(f: types.FunctionType, seen: set[Any]) -> bool:
         return True
     seen.add(f)
     given = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
-    named = [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
-    inner = [x.__wrapped__ if isinstance(x, _CACHED) else x for x in named]
+    inner = [x.__wrapped__ if isinstance(x, _CACHED) else x for x in _globals_of(f)]
     return not f.__closure__ and all(
         _reads_constants(x, seen)
         if isinstance(x, types.FunctionType)
