@@ -21,7 +21,6 @@ def sums_of_columns(values, **options):
     return np.sum((sp.permute_dims(a, (1, 0), **options) @ np.ones(2)) ** 2)
 
 
-@pytest.mark.skipif(not hasattr(sp, "permute_dims"), reason="SciPy has it since 1.15")
 def test_permute_dims_of_coo_writes_to_its_argument_unless_it_makes_a_copy():
     def of_copy(values):
         return sums_of_columns(values, copy=True)

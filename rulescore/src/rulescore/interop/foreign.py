@@ -11,7 +11,7 @@ import traceback
 import types
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ __all__ = [
 ]  # fmt: skip
 Order = Callable[[dict[Any, Any]], Iterable[Any]]
 Leaves = Callable[[Any], Iterable[Any]]
+Body = TypeVar("Body", bound=Callable[..., Any])
 
 
 def imported(module: str, library: str) -> Any:
@@ -165,15 +166,27 @@ def declare(
     """
 
     @rule.method(project)
-    def _(dx: object, x: kind) -> Any:  # type: ignore[valid-type]
+    @_annotated(x=kind)
+    def _(dx: object, x: Any) -> Any:
         return dx  # it goes by value: an AD does not look into it
 
     @rule.of_instances
-    def _(f: kind, /, *xs: object, **options: Any) -> Any:  # type: ignore[valid-type]
+    @_annotated(f=kind)
+    def _(f: Any, /, *xs: object, **options: Any) -> Any:
         y, back, why = record(f, *xs, **options)
         return y, (begun, parts_of(record, of_whole, f, xs, options, back, why))
 
     declare_record(rule, kind, record, of_whole)
+
+
+def _annotated(**types: type) -> Callable[[Body], Body]:
+    """Annotate parameters of a body with types that are known as the program runs."""
+
+    def annotate(body: Body) -> Body:
+        body.__annotations__.update(types)
+        return body
+
+    return annotate
 
 
 def declare_record(
@@ -182,7 +195,8 @@ def declare_record(
     """Declare the rule for `record(f, *xs, **options)`, of a kind of function `f`."""
 
     @rule(record)
-    def _(f: kind, /, *xs: object, **options: Any) -> Any:  # type: ignore[valid-type]
+    @_annotated(f=kind)
+    def _(f: Any, /, *xs: object, **options: Any) -> Any:
         y, back, why = record(f, *xs, **options)
         parts = parts_of(record, of_whole, f, xs, options, back, why)
         return (y, back, why), (begun_of_first, parts)

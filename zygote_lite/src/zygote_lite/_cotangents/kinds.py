@@ -138,7 +138,7 @@ def is_converted(t: type) -> bool:
 
 def is_of_pandas(t: type) -> bool:
     """Return whether a class is the `Series` or the `DataFrame` of pandas, without importing it."""
-    return t.__name__ in ("Series", "DataFrame") and t.__module__.split(".")[0] == "pandas"
+    return t.__name__ in ("Series", "DataFrame") and is_data(t)
 
 
 def is_data(t: type) -> bool:

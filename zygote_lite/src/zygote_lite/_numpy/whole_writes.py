@@ -95,10 +95,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         value, node = tape.call((None, node), np.asarray, value)
     is_alike = (np.shape(value), np.result_type(value)) == (target.shape, target.dtype)
     if not (is_alike and takes_out(f) and (out is target or isinstance(f, np.ufunc))):
-        spare = np.empty_like(target)
-        if is_draw:
-            xs = (np.random.default_rng(), *xs[1:])
-        f(*xs, **{**kws, "out": spare if out is target else (spare,)})  # raises what NumPy raises
+        _raise_as_numpy(f, (np.random.default_rng(), *xs[1:]) if is_draw else xs, kws, target)
     return write_whole(tape, target, at, value, node)
 
 
@@ -106,8 +103,14 @@ def _only_forbids(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], out: Any) ->
     """Return whether the option `casting` of a call changes nothing; raise where it forbids it."""
     if not isinstance(f, np.ufunc) or kws["casting"] not in ("no", "equiv", "safe", "same_kind"):
         return False
-    f(*xs, **{**kws, "out": np.empty_like(out)})  # raises what NumPy raises
+    _raise_as_numpy(f, xs, kws, out)
     return True
+
+
+def _raise_as_numpy(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], out: Any) -> None:
+    """Call a function with an array in the place of `out`: it raises where NumPy refuses that."""
+    spare = np.empty_like(out)
+    f(*xs, **{**kws, "out": spare if kws["out"] is out else (spare,)})
 
 
 def _with_mask(

@@ -170,7 +170,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
     if bind_method(type(x), "__setitem__") is not None:
         return None  # the user's class of arrays writes in its own way
     repeats = isinstance(x, np.flatiter)
-    if isinstance(x, np.flatiter):
+    if repeats:
         base = x.base
         if not base.flags.c_contiguous:
             return None

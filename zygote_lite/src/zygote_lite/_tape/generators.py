@@ -137,7 +137,7 @@ class Generated:
         self.frame.close()
 
     def let_go(self) -> None:
-        """End the generator where Python would: it ignores errors, but for ours."""
+        """End the generator where Python would, which ignores its errors; ours are raised later."""
         try:
             self.frame.close()
         except DifferentiationError as error:
