@@ -11,5 +11,6 @@ read, told from its code), `namespaces` (variables of modules that are written t
 call by its names), `effects`, `watching` and `outputs` (what a function does to the system and to
 streams, told from its code, and where it runs), `asking` (what it asks the system, a clock or a
 generator), `contents` (whether something has changed), `saved` (values that pullbacks have saved
-and that are written later).
+and that are written later), `constants` (calls that are declared to have no gradient: they may
+change none of that).
 """

@@ -18,6 +18,7 @@ from rulescore import accumulate, find_rule, project
 from rulescore.watching import contents, refuse_change
 from zygote_lite._activity.activity import is_text, text_pullback
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.constants import run_constant
 from zygote_lite._activity.contents import contents_of, hold_the_same
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.saved import note_captured, write_again
@@ -38,7 +39,6 @@ from zygote_lite._numpy.writes import (
     winning,
     write_array,
 )
-from zygote_lite._tape.constants import run_constant
 from zygote_lite._tape.functions import of_entries
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.overwriting import overwritten, refuse_contents

@@ -17,6 +17,7 @@ from zygote_lite._activity.activity import (
     is_text,
     text_pullback,
 )
+from zygote_lite._activity.constants import run_constant
 from zygote_lite._activity.walk import may_reach_active
 from zygote_lite._cotangents.kinds import FUNCTION, OBJECT, VALUE, is_foreign, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
@@ -34,7 +35,6 @@ from zygote_lite._tape.arguments import (
     refused_option,
     takes_out,
 )
-from zygote_lite._tape.constants import run_constant
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.overwriting import forbid_overwriting, may_overwrite
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
