@@ -18,7 +18,7 @@ from tests.zygote_lite.checks.oracles import is_alike
 from tests.zygote_lite.constructs.table import CASES
 from tests.zygote_lite.nested.programs import PROGRAMS
 from zygote_lite import DifferentiationError, export_adjoint, gradient, value_and_grad
-from zygote_lite._interface.export import Helpers
+from zygote_lite._interface.written_out import Helpers
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 
 OURS = ("rulescore", "rules_base", "rules_nnlib", "zygote_lite", "plum", "pluggy")

@@ -21,7 +21,7 @@ from zygote_lite import DifferentiationError, testing, value_and_grad
 from zygote_lite._interface.gradients import raw_value_and_gradient
 from zygote_lite._specialize import attempts
 from zygote_lite._specialize import driver as _specialize
-from zygote_lite._specialize.entry import compile_text
+from zygote_lite._specialize.compiled_text import compile_text
 from zygote_lite._specialize.infer.models.lists.items import fact_of_list
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 

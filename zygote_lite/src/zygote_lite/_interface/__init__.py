@@ -11,6 +11,7 @@ tiers, and any call as a plain call by position), `vjp`, `jacobians`, `tangents`
 differences of the function).
 
 The code is shown by `show` and `stages`, highlighted by `code`, and written as a module of its own
-by `export`; `jit` compiles it. `library_functions` has Python functions that call others,
-`clusters` is what dask.distributed is given, and `handlers` is what is installed on the tape.
+by `export`, with the functions that it calls (`written_out`); `jit` compiles it.
+`library_functions` has Python functions that call others, `clusters` is what dask.distributed is
+given, and `handlers` is what is installed on the tape.
 """

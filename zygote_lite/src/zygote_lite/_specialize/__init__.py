@@ -12,8 +12,9 @@ them), `text` (typed code as Python), `numba` (the same for a compiler), `derive
 the code takes itself). `attempts` tries the ways to take lists.
 
 `cache` decides when code is made and kept, with `changed`, which finds what has changed outside;
-`trials` when it is worth entering, `guards` when it may answer; `entry`, with the text of
-`entry_text`, puts them together, and `quiet` is the context that code runs in. `callee` and
+`trials` when it is worth entering, `guards` when it may answer; `entry`, with `entry_text` (the
+text of the guards) and `compiled_text` (code under the user's lines), puts them together, and
+`quiet` is the context that code runs in. `callee` and
 `handed` answer calls inside recorded code, and `jitted` knows the functions that `jit` made. In the
 modes, `watch` notes or compares answers, by `compare` and `differences`.
 

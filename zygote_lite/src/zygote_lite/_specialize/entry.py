@@ -1,6 +1,5 @@
 """Entries: functions that test the guards and run specialized code."""
 
-import ast
 import cmath
 import functools
 import math
@@ -16,11 +15,9 @@ import numpy as np
 from rulescore import generation, when_changed
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.run import runs, state
-from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.frames import GUARDS
-from zygote_lite._ir.recompile import TREES
-from zygote_lite._ir.source import note_definition
 from zygote_lite._specialize.assemble import Specialized
+from zygote_lite._specialize.compiled_text import compile_text
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.entry_text import entry_text
 from zygote_lite._specialize.guards import (
@@ -29,7 +26,6 @@ from zygote_lite._specialize.guards import (
     is_finite,
 )
 from zygote_lite._specialize.numba.compile import compile_code
-from zygote_lite._specialize.quiet import QUIET, context_of, manager
 from zygote_lite._specialize.tangents import specialize_forward, specialize_product
 from zygote_lite._specialize.trials import Trials, may_be_caught
 from zygote_lite._specialize.typed.derivatives import TakenBy
@@ -202,52 +198,6 @@ def _code_of_form(
         handlers=handlers, has_aux=form == AUXILIARY, optional=optional,
     )  # fmt: skip
     return made, active
-
-
-def compile_text(made: Specialized, f: Any) -> types.FunctionType:
-    """Compile specialized code, with the user's file name and the user's lines."""
-    first = f.__code__.co_firstlineno
-    lines = [getattr(origin, "lineno", first) for origin in made.text.origins]
-    text = str(made.text)
-    tree = _tree_of(text, lines)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.withitem):
-            node.context_expr = context_of(node.context_expr)
-    space = {"np": np, "math": math, QUIET: manager, **made.bound}
-    with TREES:
-        code = compile(tree, f.__code__.co_filename, "exec")
-    for part in codes_in(code):
-        if part is not code:
-            note_definition(
-                part, functools.partial(_definition_named, text, lines, part.co_qualname)
-            )
-    exec(code, space)
-    function: types.FunctionType = space[made.name]
-    return function
-
-
-def _tree_of(text: str, lines: list[int]) -> ast.Module:
-    """Return the tree of specialized code, with the user's lines."""
-    with TREES:
-        tree = ast.parse(text)
-    node: Any  # only some have a place
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = lines[min(node.lineno, len(lines)) - 1]
-            node.col_offset = node.end_col_offset = 0
-    return tree
-
-
-def _definition_named(text: str, lines: list[int], name: str) -> ast.FunctionDef:
-    """Return the definition of a function in specialized code, as it is written."""
-    found: Any = _tree_of(text, lines)
-    for part in name.split(".<locals>."):
-        found = next(
-            node
-            for node in ast.walk(found)
-            if isinstance(node, ast.FunctionDef) and node.name == part
-        )
-    return found  # type: ignore[no-any-return]
 
 
 class WithStrongZeros:
