@@ -15,6 +15,14 @@ OPEN = [0]
 KEPT = []
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _only_new_objects_are_collected():
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def _nothing_is_open():
     _start()

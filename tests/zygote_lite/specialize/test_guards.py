@@ -26,7 +26,7 @@ from tests.zygote_lite.checks.oracles import (
     outcome,
 )
 from zygote_lite import grad, gradient, jvp, testing, value_and_grad
-from zygote_lite._specialize import entry
+from zygote_lite._specialize import compiled_text
 
 X = np.array([3.0, 4.0])
 changing = types.ModuleType("changing")
@@ -766,5 +766,5 @@ def test_the_dtype_of_an_array_need_only_be_equal():
 def test_the_definition_of_a_function_in_the_code_is_found_by_its_name():
     text = "def f(x):\n    def other():\n        pass\n    def back(dy):\n        return dy\n"
     for name in ("f", "f.<locals>.other", "f.<locals>.back"):
-        found = entry._definition_named(text, [1] * 5, name)
+        found = compiled_text._definition_named(text, [1] * 5, name)
         assert found.name == name.rpartition(".")[2]
