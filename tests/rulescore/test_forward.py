@@ -201,6 +201,7 @@ def test_a_cell_that_is_run_again(new_ruleset):
 @pytest.mark.parametrize(
     ("tangents", "xs", "told"),
     [
+        (math.sin, (None, 1.0), "come before the function: write"),
         ((None, 1.0), (1.0, 2.0), r"frule is given 2 tangents: .*, 3 in all"),
         ((None, V[:2], None), (V, V), r"argument 1 of .*\(3,\), and its tangent .*\(2,\)"),
         ((None, 1.0, None), (V, V), r"argument 1 of .* and its tangent float"),

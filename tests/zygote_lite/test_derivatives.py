@@ -44,6 +44,13 @@ class Model:
     def cost(x):
         return x**3
 
+    @classmethod
+    def of_class(cls, x):
+        return x * x
+
+    def cost_of(self, x):
+        return self.w * x * x
+
 
 @grad
 def slope(x):
@@ -72,6 +79,7 @@ MADE = {
     "jacfwd": (jacfwd(loss), (X,), 4 * X),
     "hvp": (hvp(loss), (X, X), 4 * X),
     "batches": (vmap(grad(Model.cost)), (X,), 3 * X**2),
+    "method of a class": (grad(Model.of_class), (2.0,), 4.0),
     "axes of batches": (vmap(loss, in_axes=(0, None)), (X, 2.0), 2 * X**2),
     "checkpoint": (kept, (3.0,), 9.0),
     "checkpoint of another": (checkpoint(Model.cost), (2.0,), 8.0),
@@ -129,6 +137,9 @@ def test_what_has_no_name_is_refused():
     for f in (grad(lambda x: x), grad(grad(lambda x: x * x))):
         with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):
             pickle.dumps(f)
+    of_instance = grad(Model(2.0).cost_of)
+    with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):
+        pickle.dumps(of_instance)
     for f in (grad(functools.partial(loss, y=3.0)), jit(functools.partial(loss, y=3.0))):
         assert "(partial of loss, pickled by cloudpickle)" in repr(f)
         with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):

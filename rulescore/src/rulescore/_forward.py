@@ -34,7 +34,12 @@ def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any]
     fit the arguments. (ChainRules' `frule`.)
     """
     try:
-        dxs = tuple(tangents)[1:]
+        if not isinstance(tangents, tuple | list):
+            raise Fault.TANGENT(
+                f"frule is given {describe(tangents)} where the tangents are due, which come before "
+                "the function: write `frule((None, dx), f, x)`"
+            )
+        dxs = tangents[1:]
         if len(dxs) != len(xs):
             raise Fault.TANGENT(
                 f"frule is given {counted(len(tangents), 'tangent')}: give one for the function "

@@ -5,7 +5,7 @@ import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
-from zygote_lite import gradient, hessian, hvp, jacfwd, jacobian, jacrev
+from zygote_lite import gradient, hessian, hvp, jacfwd, jacobian, jacrev, jvp
 
 W, X = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.4]]), np.array([0.3, -0.7, 1.1])
 
@@ -86,6 +86,25 @@ def test_a_hessian_by_one_argument_that_is_named():
         assert_close(hessian(energy, "b")(W, X, 0.7), 6 * 0.7 * X[1], 1e-9)
         assert_close(hessian(energy, "b")(W, b=0.7, x=X), 6 * 0.7 * X[1], 1e-9)
         assert_close(hvp(energy, "b")(W, X, 0.7, 2.0), 12 * 0.7 * X[1], 1e-9)
+
+
+def with_norm(w, x, b):
+    return energy(w, x, b), {"norm": np.sum(w * w)}
+
+
+def test_a_product_with_the_hessian_stands_beside_what_else_the_function_returns():
+    v = (np.cos(W), np.sin(X))
+    for _ in range(3):
+        product, aux = hvp(with_norm, (0, 1), has_aux=True)(W, X, 0.7, v)
+        assert_close(product, hvp(energy, (0, 1))(W, X, 0.7, v), 1e-12)
+        assert aux == {"norm": np.sum(W * W)}
+
+    def of_both(a, c):
+        product, aux = hvp(with_norm, has_aux=True)(W * a, X, 0.7, c * v[0])
+        return np.sum(product**2) + aux["norm"]
+
+    assert_differentiable(lambda a: of_both(1.3 * a, 0.8 * a))
+    assert_close(jvp(of_both, (1.3, 0.8), (1.0, 0.0))[1], gradient(of_both, 1.3, 0.8)[0], 1e-9)
 
 
 @pytest.mark.parametrize("verb", [jacobian, hessian, hvp])

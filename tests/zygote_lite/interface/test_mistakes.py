@@ -108,6 +108,10 @@ MISTAKES = {  # the call, the code, and what is told
         lambda: grad(square, 0, True), "ZL042", "as `has_aux=True` or `compile=True`"),
     "has_aux of jacfwd by position": (
         lambda: jacfwd(square, 0, True), "ZL042", "jacfwd is given 3 arguments, and takes 2"),
+    "options alone": (
+        lambda: grad(argnums=1)(product), "ZL036", "`@functools.partial(grad, argnums=1)`"),
+    "no pair": (
+        lambda: hvp(square, has_aux=True)(2.0, 1.0), "ZL033", "return the pair (value, aux)"),
     "checkpoint with arguments": (lambda: checkpoint(square, 2.0), "ZL035", "`checkpoint(f)(x)`"),
     "keys of axes": (
         lambda: vmap(lambda d: d["a"], ({"b": 0},))({"a": X}), "ZL037", "of the same structure"),

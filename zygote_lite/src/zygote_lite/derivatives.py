@@ -12,6 +12,7 @@ import importlib
 import inspect
 import re
 import sys
+import types
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
@@ -31,6 +32,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 _makers: dict[str, Callable[..., Any]] = {}
 _kept_by_name: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 _FROM = "__made_from__"
+_NOTHING = object()
 _MODULE = re.compile(r"(?<=\()[\w.]+:")
 
 
@@ -43,12 +45,14 @@ def by_name(maker: Maker) -> Maker:
     flags = [p.name for p in parameters[most:] if p.default is False]
 
     @functools.wraps(maker)
-    def make(f: Any, /, *more: Any, **options: Any) -> Any:
-        name = _name_of_made(maker.__name__, f, more, options)
+    def make(f: Any = _NOTHING, /, *more: Any, **options: Any) -> Any:
+        name = "" if f is _NOTHING else _name_of_made(maker.__name__, f, more, options)
         known = _kept_by_name.get(name)
-        if known is not None and getattr(known, _FROM) is f and "argnum" not in options:
+        if known is not None and _is_same(getattr(known, _FROM), f) and "argnum" not in options:
             return known
         try:
+            if f is _NOTHING:
+                raise _no_function(maker.__name__, options)
             refuse_no_function(f, maker.__name__)
             _refuse_no_option(f, options, known_options, maker.__name__)
             if flags and any(isinstance(x, bool) for x in more[most:]):
@@ -108,11 +112,28 @@ _OF_JAX = {
 
 
 def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """Return the name of what is made; none for objects, which have none themselves."""
+    """Return the name of what is made; none for objects and their methods, which have none."""
+    owner = getattr(f, "__self__", None)
+    if owner is not None and not isinstance(owner, type | types.ModuleType):
+        return ""
     name, module = getattr(f, "__qualname__", None), getattr(f, "__module__", None)
     if not isinstance(name, str) or not isinstance(module, str):
         return ""
     return _in_words(verb, name if module == __name__ else f"{module}:{name}", more, options)
+
+
+def _is_same(f: Any, g: Any) -> bool:
+    """Return whether two functions are one; a method of a class is made anew whenever it is read."""
+    return f is g or (isinstance(f, types.MethodType) and isinstance(f.__self__, type) and f == g)
+
+
+def _no_function(verb: str, options: dict[str, Any]) -> Exception:
+    """Return the error for a call with options alone, as decorators are written elsewhere."""
+    given = "".join([f", {key}={x!r}" for key, x in options.items()])
+    return Fault.NOT_CALLABLE(
+        f"{verb} is given no function: write `{verb}(f{given})`, or, above a function, "
+        f"`@functools.partial({verb}{given})`"
+    )
 
 
 def _in_words(verb: str, name: str, more: tuple[Any, ...], options: dict[str, Any]) -> str:
@@ -150,7 +171,7 @@ def __getattr__(name: str) -> Any:
     if getattr(f, "__qualname__", None) == name:  # as a decorator
         return f
     known = _kept_by_name.get(name)
-    if known is not None and getattr(known, _FROM) is not f:
+    if known is not None and not _is_same(getattr(known, _FROM), f):
         raise AttributeError(f"{name} is made of another function than the one of that name")
     if known is not None:
         return known

@@ -44,9 +44,10 @@ def sgd(
         model: a tree.
         gradient: its gradient, as `grad` returns it.
         state: what the last step returned; `None` for the first step.
-        rate: the length of a step.
+        rate: the length of a step. Negative rates ascend.
         momentum: the share of the last step that is added: `v = momentum * v + gradient`.
-        weight_decay: how much each step shrinks the numbers, times `rate`.
+        weight_decay: how much each step shrinks the numbers, times `rate`, apart from the gradient
+            and its momentum.
         frozen: names of fields and keys, or paths, that stay as they are.
 
     The numbers keep their shapes and their precision. Raises `ValueError` if the gradient does not

@@ -181,14 +181,17 @@ def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> A
 
 @by_name
 def hvp(
-    f: Callable[..., Any], argnums: Argnums = 0, *, argnum: int | None = None
-) -> Callable[..., Any]:
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
+    argnum: int | None = None,
+) -> Callable[..., Any]:  # fmt: skip
     """Return a function that computes the Hessian of `f` times a vector, without the Hessian.
 
     Arguments:
         f: a function whose value is a real number.
         argnums: the argument to differentiate twice, by position or by name; or several.
-        argnum: the same; deprecated.
+        has_aux: whether `f` returns a pair of this number and anything else. The answer is then
+            `(product, aux)`.
+        argnum: the same as `argnums`; deprecated.
 
     The returned function takes the arguments of `f` and then the vector. The vector, and the
     product, have the shape and the structure of the gradient: a dict for a dict, a `Tangent` for an
@@ -196,21 +199,30 @@ def hvp(
     if the vector does not fit.
     """
     argnums = _spelled(argnums, argnum)
-    derivative = grad(f, argnums)
+    refuse_options(has_aux=has_aux)
+    derivative = grad(f, argnums, has_aux=has_aux)
     name = getattr(f, "__name__", repr(f))
 
-    @inside(functools.partial(inside_hvp, f, derivative, argnums))
-    @transformed_first(PlainCalls(original(f), argnums, PRODUCT), f, _product_whole)
+    @functools.wraps(f)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         arguments, v = arguments_and_vector(f, xs, kws)
         active = ActiveArguments(f, argnums, len(arguments), kws)
         forms = forms_of((*arguments, *kws.values()), active.numbers)
         slope, back = recorded(active.flags, derivative, arguments, kws)
+        aux = None
+        if has_aux:
+            (slope, aux), back = slope, of_first(back)
         check_fit(v, slope, f"hvp of {name}", "vector", "gradient")
-        return hessian_product_of(back(v), forms, active)
+        product = hessian_product_of(back(v), forms, active)
+        return (product, aux) if has_aux else product
 
-    mark_derivative(hessian_times_vector, Verb.HVP, f, argnums)
-    return hessian_times_vector
+    declare = inside(functools.partial(inside_hvp, f, derivative, argnums, has_aux))
+    if has_aux:
+        return declare(entry(hessian_times_vector))
+    calls = PlainCalls(original(f), argnums, PRODUCT)
+    declared = declare(transformed_first(calls, f, _product_whole)(hessian_times_vector))
+    mark_derivative(declared, Verb.HVP, f, argnums)
+    return declared
 
 
 def _product_whole(found: Any, known: Any, function: Any, given: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from zygote_lite._cotangents.zeros import forms_of
+from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box, box
@@ -147,8 +148,9 @@ def _jacobian_inside(
 
 
 def inside_hvp(
-    f: Any, derivative: Any, argnums: Argnums, tape: Any, nodes: Any, xs: Any, kws: Any
-) -> Any:
+    f: Any, derivative: Any, argnums: Argnums, has_aux: bool, tape: Any, nodes: Any, xs: Any,
+    kws: Any,
+) -> Any:  # fmt: skip
     """Do what `hvp(f)` does inside; `derivative` is that of `f`."""
     arguments, v = arguments_and_vector(f, xs, kws)
     last = len(xs)  # of the operands: the vector
@@ -156,8 +158,13 @@ def inside_hvp(
     given = (*nodes[:last], *nodes[last + 1 :])
     forms = forms_of((*arguments, *kws.values()), active.numbers)
     run = NestedRun(tape, derivative, given, active.flags, arguments, kws)
-    found = run.back(box(v, nodes[last], tape))
-    return run.value_with(hessian_product_of(found, forms, active))
+    if not has_aux:
+        found = run.back(box(v, nodes[last], tape))
+        return run.value_with(hessian_product_of(found, forms, active))
+    pair, node = tape.call((None, nodes[last], None), build_tuple, v, None)
+    product = hessian_product_of(run.back(box(pair, node, tape)), forms, active)
+    _, (aux, at_aux) = run.parts()
+    return run.value_with((product, Box(aux, at_aux, tape)))
 
 
 def from_seed(run: NestedRun) -> Callable[[Any], Any]:

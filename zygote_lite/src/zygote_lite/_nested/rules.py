@@ -144,7 +144,7 @@ def _handed_in_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[s
         raise Fault.NESTED(
             f"{where()}: {name_of(xs[0])} is run again in the reverse pass, and reads a list, a "
             "dict or an object that is changed later, inside a gradient that is itself "
-            "differentiated: pass what it reads as an argument"
+            "differentiated: pass a copy of it as an argument"
         )
     with unchanged(xs[0], xs):
         return pullback_inside(tape, nodes, xs, kws)
