@@ -36,10 +36,10 @@ def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any]
     try:
         if not isinstance(tangents, tuple | list):
             raise Fault.TANGENT(
-                f"frule is given {describe(tangents)} where the tangents are due, which come before "
-                "the function: write `frule((None, dx), f, x)`"
+                f"frule is given {describe(tangents)} where the tangents are due, which come "
+                "before the function: write `frule((None, dx), f, x)`"
             )
-        dxs = tangents[1:]
+        dxs = tuple(tangents[1:])
         if len(dxs) != len(xs):
             raise Fault.TANGENT(
                 f"frule is given {counted(len(tangents), 'tangent')}: give one for the function "

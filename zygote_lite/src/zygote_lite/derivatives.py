@@ -32,7 +32,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 _makers: dict[str, Callable[..., Any]] = {}
 _kept_by_name: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 _FROM = "__made_from__"
-_NOTHING = object()
+_MISSING_FUNCTION = object()
 _MODULE = re.compile(r"(?<=\()[\w.]+:")
 
 
@@ -45,13 +45,17 @@ def by_name(maker: Maker) -> Maker:
     flags = [p.name for p in parameters[most:] if p.default is False]
 
     @functools.wraps(maker)
-    def make(f: Any = _NOTHING, /, *more: Any, **options: Any) -> Any:
-        name = "" if f is _NOTHING else _name_of_made(maker.__name__, f, more, options)
+    def make(f: Any = _MISSING_FUNCTION, /, *more: Any, **options: Any) -> Any:
+        name = "" if f is _MISSING_FUNCTION else _name_of_made(maker.__name__, f, more, options)
         known = _kept_by_name.get(name)
-        if known is not None and _is_same(getattr(known, _FROM), f) and "argnum" not in options:
+        if (
+            known is not None
+            and _is_one_function(getattr(known, _FROM), f)
+            and "argnum" not in options
+        ):
             return known
         try:
-            if f is _NOTHING:
+            if f is _MISSING_FUNCTION:
                 raise _no_function(maker.__name__, options)
             refuse_no_function(f, maker.__name__)
             _refuse_no_option(f, options, known_options, maker.__name__)
@@ -122,8 +126,8 @@ def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, A
     return _in_words(verb, name if module == __name__ else f"{module}:{name}", more, options)
 
 
-def _is_same(f: Any, g: Any) -> bool:
-    """Return whether two functions are one; a method of a class is made anew whenever it is read."""
+def _is_one_function(f: Any, g: Any) -> bool:
+    """Return whether two functions are one. Methods of classes are new each time."""
     return f is g or (isinstance(f, types.MethodType) and isinstance(f.__self__, type) and f == g)
 
 
@@ -171,7 +175,7 @@ def __getattr__(name: str) -> Any:
     if getattr(f, "__qualname__", None) == name:  # as a decorator
         return f
     known = _kept_by_name.get(name)
-    if known is not None and not _is_same(getattr(known, _FROM), f):
+    if known is not None and not _is_one_function(getattr(known, _FROM), f):
         raise AttributeError(f"{name} is made of another function than the one of that name")
     if known is not None:
         return known

@@ -209,11 +209,12 @@ def hvp(
         active = ActiveArguments(f, argnums, len(arguments), kws)
         forms = forms_of((*arguments, *kws.values()), active.numbers)
         slope, back = recorded(active.flags, derivative, arguments, kws)
+        by: Any = back
         aux = None
         if has_aux:
-            (slope, aux), back = slope, of_first(back)
+            (slope, aux), by = slope, of_first(back)
         check_fit(v, slope, f"hvp of {name}", "vector", "gradient")
-        product = hessian_product_of(back(v), forms, active)
+        product = hessian_product_of(by(v), forms, active)
         return (product, aux) if has_aux else product
 
     declare = inside(functools.partial(inside_hvp, f, derivative, argnums, has_aux))
