@@ -30,6 +30,8 @@ SHAPES += [(50.0, 51.0), (50.0, 20.0), (50.0, 100.0), (1.0, 1.0), (0.99, 1.01)]
 BETAS = [(1e-3, 2.0, 1e-6), (0.3, 0.4, 0.2), (0.3, 0.4, 0.9), (2.0, 3.0, 0.01), (50.0, 60.0, 0.3)]
 BETAS += [(0.5, 0.5, 1e-8), (100.0, 0.01, 0.9999), (0.01, 100.0, 1e-4), (2.5, 0.5, 0.999)]
 BETAS += [(1e-3, 0.15, 0.017), (0.036, 2e-3, 0.86)]
+# SciPy's `psi` has lost its digits there
+BESIDE_POLES = [(-1 - 2e-16,), (-2 + 4e-16,), (-5 + 1e-14,), (-9 - 1e-10,), (-3.005,)]
 LARGE = [(1e4, 1e4), (1e3, 1100.0)]
 HARD = [
     (sp.gamma, mp.gamma, 0, [(1e-8,), (-2.000001,), (150.0,), (-30.5,), (20 + 40j,)]),
@@ -38,6 +40,11 @@ HARD = [
     (sp.rgamma, mp.rgamma, 0, [(-3.0,), (0.0,), (1e-9,), (30.0,)]),
     (sp.psi, mp.digamma, 0, [(1e-4,), (-3.3,), (1e8,), (3 + 4j,), (-5.3 + 1e-2j,), (1e3j,)]),
     (sp.psi, mp.digamma, 0, [(-20.3,), (-8.01,), (-7.99,)]),
+    (sp.gamma, mp.gamma, 0, BESIDE_POLES),
+    (sp.gammaln, lambda x: mp.log(abs(mp.gamma(x))), 0, BESIDE_POLES),
+    (sp.rgamma, mp.rgamma, 0, BESIDE_POLES),
+    (sp.poch, mp.rf, 1, [(0.25, -1.25 + 4e-16), (0.25, -5.25 + 1e-9)], 1e-9),
+    (sp.beta, mp.beta, 0, [(0.3, -2.3), (0.25, -2.25 + 1e-9), (0.4, -1e-9)], 1e-9),
     (sp.gammainc, lower, 0, SHAPES),
     (sp.gammainc, lower, 0, LARGE, 1e-10),
     (sp.gammainc, lower, 1, SHAPES),

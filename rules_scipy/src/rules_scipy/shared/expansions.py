@@ -40,6 +40,21 @@ def horner(coefficients, x):
     return y
 
 
+def digamma(x):
+    """Return `psi(x)`; SciPy's loses digits beside its poles, and a third of it next to them."""
+    if np.iscomplexobj(x):
+        return sp.psi(x)
+    return piecewise(x < 0, (x,), _digamma_on_the_left, (-0.5,), sp.psi, (1.0,))
+
+
+def _digamma_on_the_left(x):
+    """Return `psi(x)` of negative numbers, beside a pole by its reflection (DLMF 5.5.4)."""
+    step = x - np.round(x)
+    beside = (step != 0) & (abs(step) < 0.01)
+    tangent = np.tan(np.pi * np.where(beside, step, 0.25))
+    return np.where(beside, sp.psi(1 - x) - np.pi / tangent, sp.psi(x))
+
+
 def trigamma(x):
     """Return the derivative of the digamma function (DLMF 5.15.1 and 5.15.8)."""
     if not np.iscomplexobj(x):
@@ -81,7 +96,7 @@ def slope_beside_poles(x, out):
         return 0.0 * out
 
     def near(x, out):
-        return -out * sp.psi(x)
+        return -out * digamma(x)
 
     return piecewise(out == 0, (x, out), far, (1.0, 0.0), near, (1.0, 1.0))
 
@@ -108,7 +123,7 @@ def near_psi_difference(x, h):
         return h * trigamma(x + h / 2)
 
     def usual(x, h):
-        return sp.psi(x + h) - sp.psi(x)
+        return digamma(x + h) - digamma(x)
 
     return piecewise(abs(h) < SMALL * abs(x - pole), (x, h), of_step, (1.0, 0.0), usual, (1.0, 1.0))
 

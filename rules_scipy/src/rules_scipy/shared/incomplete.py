@@ -122,5 +122,12 @@ def beta_by_second(a, b, x, y):
 
 
 def beta_quantile_by_first(a, b, x, y):
-    """Return the derivative of a quantile `x` by `a`; `y` is `1 - x`."""
-    return -beta_by_first(a, b, x, y) / beta_density(a, b, x, y)
+    """Return the derivative of a quantile `x` by `a`; `y` is `1 - x`. At both ends it stays."""
+    slope = -beta_by_first(a, b, x, y) / beta_density(a, b, x, y)
+    return np.where((x == 0) | (y == 0), 0.0, slope)
+
+
+def gamma_quantile_by_shape(a, x):
+    """Return the derivative of the quantile `x` by the shape; at the lower end it stays 0."""
+    slope = -gamma_by_shape(a, x) / gamma_density(a, x)
+    return np.where(x == 0, 0.0, slope)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import is_pole, piecewise, psi_difference, rgamma_slope
+from rules_scipy.shared.expansions import digamma, is_pole, piecewise, psi_difference, rgamma_slope
 from rules_scipy.special.gamma import poch_by_base
 from rulescore import Numeric, RuleSet, project
 
@@ -22,7 +22,7 @@ def binom_by_size(n, k, out):
 
     def at_zero(n, k, out):
         rest = sp.rgamma(n - k + 1)  # which is zero, and its derivative is not
-        slope = rgamma_slope(n - k + 1, rest) + sp.psi(n + 1) * rest
+        slope = rgamma_slope(n - k + 1, rest) + digamma(n + 1) * rest
         return sp.gamma(n + 1) * sp.rgamma(k + 1) * slope
 
     def usual(n, k, out):
@@ -41,7 +41,7 @@ def binom_by_count(n, k, out):
         return sp.gamma(n + 1) * slope
 
     def usual(n, k, out):
-        return out * (sp.psi(n - k + 1) - sp.psi(k + 1))
+        return out * (digamma(n - k + 1) - digamma(k + 1))
 
     return piecewise(zero, (n, k, out), at_zero, (1.0, 2.0, 0.0), usual, (1.0, 0.0, 0.0))
 
@@ -53,7 +53,7 @@ def _(n: Numeric, exact=False, extend="zero"):
     def pullback(dy):
         counted = np.where(np.real(n) < 0, 0.0, 1.0) if extend == "zero" else 1.0
         x = np.where(counted == 0, 0.0, n)
-        slope = sp.gamma(x + 1) * sp.psi(x + 1)
+        slope = sp.gamma(x + 1) * digamma(x + 1)
         return (None if exact else project(dy * counted * np.conj(slope), n),)
 
     return y, pullback
@@ -89,7 +89,7 @@ def _(N: Numeric, k: Numeric, exact=False):
         base = np.where(counted, N - k + 1, 1.0)
         out = np.where(counted, sp.poch(base, k), 0.0)
         by_n = np.where(counted, poch_by_base(base, np.where(counted, k, 1.0), out), 0.0)
-        return dy * by_n, dy * (out * sp.psi(base + k) - by_n)
+        return dy * by_n, dy * (out * digamma(base + k) - by_n)
 
     def by_n(shared):
         return project(shared[0], N)

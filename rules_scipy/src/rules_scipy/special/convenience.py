@@ -29,7 +29,7 @@ rule.scalar(sp.xlog1py)(
     lambda x, y: zero_or_ratio(x, 1 + y),
 )
 rule.scalar(sp.powm1)(
-    lambda x, y: y * x ** (y - 1),
+    lambda x, y: np.where(y == 0, 0.0, y * x ** (y - 1)),
     lambda x, y: np.log(np.where(x == 0, 1.0, x)) * x**y,
 )
 rule.scalar(sp.cosm1)(lambda x: -np.sin(x))

@@ -15,6 +15,7 @@ from rules_scipy.shared.incomplete import (
     beta_density,
     gamma_by_shape,
     gamma_density,
+    gamma_quantile_by_shape,
 )
 from rules_scipy.shared.kolmogorov import (
     kolmogorov_density,
@@ -37,29 +38,29 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.distributio
 
 # gamma, chi-square and Poisson: F(a, b, x) = gammainc(b, a x)
 rule.scalar(sp.gdtr)(
-    lambda a, b, x: np.minimum(x, FAR) * gamma_density(b, a * x),
+    lambda a, b, x: times_density(x, b, a * x),
     lambda a, b, x: gamma_by_shape(b, a * x),
-    lambda a, b, x: np.minimum(a, FAR) * gamma_density(b, a * x),
+    lambda a, b, x: times_density(a, b, a * x),
 )
 rule.scalar(sp.gdtrc)(
-    lambda a, b, x: -np.minimum(x, FAR) * gamma_density(b, a * x),
+    lambda a, b, x: -times_density(x, b, a * x),
     lambda a, b, x: -gamma_by_shape(b, a * x),
-    lambda a, b, x: -np.minimum(a, FAR) * gamma_density(b, a * x),
+    lambda a, b, x: -times_density(a, b, a * x),
 )
 rule.scalar(sp.gdtrix)(
     lambda a, b, p, out: -out / a,
-    lambda a, b, p, out: -gamma_by_shape(b, a * out) / gamma_density(b, a * out) / a,
+    lambda a, b, p, out: gamma_quantile_by_shape(b, a * out) / a,
     lambda a, b, p, out: 1 / gamma_density(b, a * out) / a,
 )
 rule.scalar(sp.gdtria)(
     lambda p, b, x, out: 1 / gamma_density(b, out * x) / x,
-    lambda p, b, x, out: -gamma_by_shape(b, out * x) / gamma_density(b, out * x) / x,
+    lambda p, b, x, out: gamma_quantile_by_shape(b, out * x) / x,
     lambda p, b, x, out: -out / x,
 )
 rule.scalar(sp.gdtrib)(
-    lambda a, p, x, out: -x * gamma_density(out, a * x) / gamma_by_shape(out, a * x),
-    lambda a, p, x, out: 1 / gamma_by_shape(out, a * x),
-    lambda a, p, x, out: -a * gamma_density(out, a * x) / gamma_by_shape(out, a * x),
+    lambda a, p, x, out: found(out, -x * gamma_density(out, a * x) / gamma_by_shape(out, a * x)),
+    lambda a, p, x, out: found(out, 1 / gamma_by_shape(out, a * x)),
+    lambda a, p, x, out: found(out, -a * gamma_density(out, a * x) / gamma_by_shape(out, a * x)),
 )
 rule.scalar(sp.chdtr)(
     lambda v, x: gamma_by_shape(v / 2, x / 2) / 2,
@@ -70,12 +71,12 @@ rule.scalar(sp.chdtrc)(
     lambda v, x: -gamma_density(v / 2, x / 2) / 2,
 )
 rule.scalar(sp.chdtri)(
-    lambda v, p, out: -gamma_by_shape(v / 2, out / 2) / gamma_density(v / 2, out / 2),
+    lambda v, p, out: gamma_quantile_by_shape(v / 2, out / 2),
     lambda v, p, out: -2 / gamma_density(v / 2, out / 2),
 )
 rule.scalar(sp.chdtriv)(
-    lambda p, x, out: 2 / gamma_by_shape(out / 2, x / 2),
-    lambda p, x, out: -gamma_density(out / 2, x / 2) / gamma_by_shape(out / 2, x / 2),
+    lambda p, x, out: found(out, 2 / gamma_by_shape(out / 2, x / 2)),
+    lambda p, x, out: found(out, -gamma_density(out / 2, x / 2) / gamma_by_shape(out / 2, x / 2)),
 )
 rule.scalar(sp.pdtr)(lambda k, m: (None, -gamma_density(np.floor(k) + 1, m)))
 rule.scalar(sp.pdtrc)(lambda k, m: (None, gamma_density(np.floor(k) + 1, m)))
@@ -89,14 +90,22 @@ rule.scalar(sp.pdtrik)(
 
 # beta: F(a, b, x) = betainc(a, b, x)
 rule.scalar(sp.btdtria)(
-    lambda p, b, x, out: 1 / beta_by_first(out, b, x, 1 - x),
-    lambda p, b, x, out: -beta_by_second(out, b, x, 1 - x) / beta_by_first(out, b, x, 1 - x),
-    lambda p, b, x, out: -beta_density(out, b, x, 1 - x) / beta_by_first(out, b, x, 1 - x),
+    lambda p, b, x, out: found(out, 1 / beta_by_first(out, b, x, 1 - x)),
+    lambda p, b, x, out: found(
+        out, -beta_by_second(out, b, x, 1 - x) / beta_by_first(out, b, x, 1 - x)
+    ),
+    lambda p, b, x, out: found(
+        out, -beta_density(out, b, x, 1 - x) / beta_by_first(out, b, x, 1 - x)
+    ),
 )
 rule.scalar(sp.btdtrib)(
-    lambda a, p, x, out: -beta_by_first(a, out, x, 1 - x) / beta_by_second(a, out, x, 1 - x),
-    lambda a, p, x, out: 1 / beta_by_second(a, out, x, 1 - x),
-    lambda a, p, x, out: -beta_density(a, out, x, 1 - x) / beta_by_second(a, out, x, 1 - x),
+    lambda a, p, x, out: found(
+        out, -beta_by_first(a, out, x, 1 - x) / beta_by_second(a, out, x, 1 - x)
+    ),
+    lambda a, p, x, out: found(out, 1 / beta_by_second(a, out, x, 1 - x)),
+    lambda a, p, x, out: found(
+        out, -beta_density(a, out, x, 1 - x) / beta_by_second(a, out, x, 1 - x)
+    ),
 )
 # binomial: F(k, n, p) = 1 - betainc(k + 1, n - k, p), where k is rounded down and n an integer
 rule.scalar(sp.bdtr)(lambda k, n, p: (None, None, -binomial_density(np.floor(k), truncated(n), p)))
@@ -167,8 +176,8 @@ rule.scalar(sp.fdtrc)(
     lambda dfn, dfd, x: -f_density(dfn, dfd, x),
 )
 rule.scalar(sp.fdtri)(
-    lambda dfn, dfd, p, out: -f_by_first(dfn, dfd, out) / f_density(dfn, dfd, out),
-    lambda dfn, dfd, p, out: -f_by_second(dfn, dfd, out) / f_density(dfn, dfd, out),
+    lambda dfn, dfd, p, out: moved(out, -f_by_first(dfn, dfd, out) / f_density(dfn, dfd, out)),
+    lambda dfn, dfd, p, out: moved(out, -f_by_second(dfn, dfd, out) / f_density(dfn, dfd, out)),
     lambda dfn, dfd, p, out: 1 / f_density(dfn, dfd, out),
 )
 rule.scalar(sp.fdtridfd)(
@@ -225,7 +234,21 @@ rule.scalar(sp.tklmbda)(
 def found(out, slope):
     """Return the slope of a solution: 0 at the bounds of the search, nan where there is none."""
     slope = np.where(np.isnan(out), np.nan, slope)
-    return np.where((abs(out) == 1e100) | (abs(out) == 1e-100), 0.0, slope)
+    size = abs(out)
+    # SciPy's bounds, by the function; infinity where no parameter is large enough
+    at_bound = (size <= 1e-100) | (size == 1e10) | (size >= 1e100)
+    return np.where(at_bound, 0.0, slope)
+
+
+def moved(out, slope):
+    """Return the slope of a quantile by a parameter: at the lower end it stays 0."""
+    return np.where(out == 0, 0.0, slope)
+
+
+def times_density(factor, b, x):
+    """Return a factor times the density of the gamma distribution, 0 where the factor is."""
+    product = np.minimum(factor, FAR) * gamma_density(b, x)
+    return np.where(factor == 0, 0.0, product)
 
 
 def binomial_density(k, n, p):

@@ -89,14 +89,18 @@ def elliprc_slopes(x, y, out):
         (out - 1 / np.sqrt(x)) / (2 * np.where(principal, y - x, 1.0)),
         -sp.elliprd(safe, safe, x) / 6,
     )
-    by_y = np.where(principal, -(out / 2 + x * by_x) / y, -sp.elliprd(x, safe, safe) / 3)
+    moved = np.where(x == 0, 0.0, x * by_x)
+    by_y = np.where(principal, -(out / 2 + moved) / y, -sp.elliprd(x, safe, safe) / 3)
     return by_x, by_y
 
 
 def elliprg_slope(x, y, z):
     """Return the derivative of `R_G` by `x`, where `x` may be zero."""
     at_end = (x == 0) | (x == np.inf)
-    return (sp.elliprf(x, y, z) - np.where(at_end, 0.0, x / 3 * sp.elliprd(y, z, x))) / 4
+    slope = (sp.elliprf(x, y, z) - np.where(at_end, 0.0, x / 3 * sp.elliprd(y, z, x))) / 4
+    alone = (y == 0) & (z == 0) & (x != 0)  # the root of x over 2 (19.20.4)
+    return piecewise(alone, (x, slope), lambda x, _: 0.25 / np.sqrt(x), (1.0, 0.0),
+                     lambda _, slope: slope, (1.0, 0.0))  # fmt: skip
 
 
 _STEPS, _FINE_STEPS = np.linspace(0.0, 1.0, 401), np.linspace(0.0, 1.0, 3201)

@@ -3,7 +3,14 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import is_pole, psi_difference, rgamma_slope, trigamma
+from rules_scipy.shared.expansions import (
+    digamma,
+    is_pole,
+    piecewise,
+    psi_difference,
+    rgamma_slope,
+    trigamma,
+)
 from rules_scipy.shared.incomplete import (
     beta_by_first,
     beta_by_second,
@@ -11,28 +18,29 @@ from rules_scipy.shared.incomplete import (
     beta_quantile_by_first,
     gamma_by_shape,
     gamma_density,
+    gamma_quantile_by_shape,
 )
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.gamma")
 
-rule.scalar(sp.gamma)(lambda z, out: out * sp.psi(z))  # 5.2.2
-rule.scalar(sp.gammaln)(lambda x: sp.psi(x))
-rule.scalar(sp.loggamma)(lambda z: sp.psi(z))
+rule.scalar(sp.gamma)(lambda z, out: out * digamma(z))  # 5.2.2
+rule.scalar(sp.gammaln)(lambda x: digamma(x))
+rule.scalar(sp.loggamma)(lambda z: digamma(z))
 rule.scalar(sp.rgamma)(lambda z, out: rgamma_slope(z, out))
 rule.scalar(sp.psi)(lambda z: trigamma(z))  # 5.15.1
 rule.scalar(sp.polygamma, refuses={"n": INTEGER})(lambda n, x: (None, sp.polygamma(n + 1, x)))
 rule.constant(sp.gammasgn)
 
 rule.scalar(sp.beta)(
-    lambda a, b, out: -out * psi_difference(a, b),  # 5.12.1
-    lambda a, b, out: -out * psi_difference(b, a),
+    lambda a, b, out: beta_slope(a, b, out),  # 5.12.1
+    lambda a, b, out: beta_slope(b, a, out),
 )
-rule.scalar(sp.betaln)(lambda a, b: -psi_difference(a, b), lambda a, b: -psi_difference(b, a))
+rule.scalar(sp.betaln)(lambda a, b: betaln_slope(a, b), lambda a, b: betaln_slope(b, a))
 rule.scalar(sp.poch)(
     lambda z, m, out: poch_by_base(z, m, out),  # 5.2.5
-    lambda z, m, out: out * sp.psi(z + m),
+    lambda z, m, out: out * digamma(z + m),
 )
 
 # incomplete gamma functions, and their inverses
@@ -45,11 +53,11 @@ rule.scalar(sp.gammaincc)(
     lambda a, x: -gamma_density(a, x),  # 8.8.14
 )
 rule.scalar(sp.gammaincinv)(
-    lambda a, y, out: quantile_by_shape(a, out),
+    lambda a, y, out: gamma_quantile_by_shape(a, out),
     lambda a, y, out: 1 / gamma_density(a, out),
 )
 rule.scalar(sp.gammainccinv)(
-    lambda a, y, out: quantile_by_shape(a, out),
+    lambda a, y, out: gamma_quantile_by_shape(a, out),
     lambda a, y, out: -1 / gamma_density(a, out),
 )
 
@@ -76,6 +84,39 @@ rule.scalar(sp.betainccinv)(
 )
 
 
+def beta_slope(a, b, out):
+    """Return the derivative of `beta(a, b)` by `a`, also where its denominator has a pole."""
+    total = a + b
+    near = (total < 0.5) & (abs(total - np.round(total)) < 1e-3) & (abs(a) + abs(b) < 150)
+
+    def beside_pole(a, b, out):
+        total = a + b
+        rest = sp.rgamma(total)
+        slope = sp.gamma(a) * sp.gamma(b) * (digamma(a) * rest + rgamma_slope(total, rest))
+        both = np.where(is_pole(a) & is_pole(total), out * of_both_poles(a, b), slope)
+        return np.where(is_pole(b) & is_pole(total), np.nan, both)
+
+    def usual(a, b, out):
+        return -out * psi_difference(a, b)
+
+    return piecewise(near, (a, b, out), beside_pole, (0.5, -0.5, 0.0), usual, (1.0, 1.0, 1.0))
+
+
+def betaln_slope(a, b):
+    """Return the derivative of `betaln(a, b)` by `a`, also at poles of `gamma` that cancel."""
+    both = is_pole(a) & is_pole(a + b)
+
+    def usual(a, b):
+        return -psi_difference(a, b)
+
+    return piecewise(both, (a, b), of_both_poles, (-1.0, 1.0), usual, (1.0, 1.0))
+
+
+def of_both_poles(a, b):
+    """Return the limit of `psi(a) - psi(a + b)` at poles of both (5.5.4)."""
+    return sp.psi(1 - a) - sp.psi(1 - a - b)
+
+
 def poch_by_base(z, m, out):
     """Return the derivative of `gamma(z + m) / gamma(z)` by `z`, at poles of both too."""
     pole, both = is_pole(z), is_pole(z) & is_pole(z + m)
@@ -83,7 +124,7 @@ def poch_by_base(z, m, out):
     usual = out * psi_difference(x, h)
     # at a pole of the denominator alone, the value is zero and the slope is not
     above, below = np.where(pole & ~both, z + m, 1.0), sp.rgamma(z)
-    at_pole = sp.gamma(above) * (rgamma_slope(z, below) + sp.psi(above) * below)
+    at_pole = sp.gamma(above) * (rgamma_slope(z, below) + digamma(above) * below)
     reflected = out * (sp.psi(np.where(both, 1 - z - m, 1.0)) - sp.psi(np.where(both, 1 - z, 1.0)))
     return np.where(both, reflected, np.where(pole, at_pole, usual))
 
@@ -92,12 +133,6 @@ def poch_by_base(z, m, out):
 def _(a: Numeric, d: object):
     def by_a(dy):
         halves = np.arange(d) / 2
-        return project(dy * np.sum(sp.psi(np.expand_dims(a, -1) - halves), axis=-1), a)
+        return project(dy * np.sum(digamma(np.expand_dims(a, -1) - halves), axis=-1), a)
 
     return sp.multigammaln(a, d), (by_a, None)
-
-
-def quantile_by_shape(a, x):
-    """Return the derivative of the quantile `x` by the shape; at the lower end it stays 0."""
-    slope = -gamma_by_shape(a, x) / gamma_density(a, x)
-    return np.where(x == 0, 0.0, slope)

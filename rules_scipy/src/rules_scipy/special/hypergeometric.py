@@ -44,15 +44,26 @@ def hyp2f1_slope(a, b, c, z):
 
     def of_square(a, b, c):
         other = np.where(b == -2, a, b)
-        return -2 * other / c * (1 - (other + 1) / (c + 1) * z)
+        ends = other == -1
+        curved = np.where(ends, 0.0, (other + 1) / np.where(ends, 1.0, c + 1))
+        return -2 * other / c * (1 - curved * z)
 
     def usual(a, b, c):
         return a * b / c * sp.hyp2f1(a + 1, b + 1, c + 1, z)
 
-    def curved(a, b, c):
+    def of_product(a, b, c):
         return piecewise(square, (a, b, c), of_square, (0.0, 0.0, 1.0), usual, (0.0, 0.0, 1.0))
 
-    return piecewise(flat, (a, b, c), lambda a, b, c: 0.0 * z, (0.0, 0.0, 1.0), curved, (1.0,) * 3)
+    def of_two(a, b, c):
+        return piecewise(
+            flat, (a, b, c), lambda *_: 0.0 * z, (0.0, 0.0, 1.0), of_product, (1.0,) * 3
+        )
+
+    def of_power(a, b, c):
+        return b * (1 - z) ** (-b - 1)
+
+    power = (a == c) & (a <= 0)  # which SciPy takes for the function also there (15.4.6)
+    return piecewise(power, (a, b, c), of_power, (0.0, 1.0, 0.0), of_two, (1.0,) * 3)
 
 
 def hyperu_slope(a, b, x):

@@ -19,7 +19,9 @@ def lpmv_slope(m, v, x):
     plain = v * (v + 1) / 2 * sp.hyp2f1(1 - v, v + 2, 2, (1 - x) / 2)
     root = np.sqrt(np.where(degree_zero, 1.0, (1 - x) * (1 + x)))
     up, down = sp.lpmv(m + 1, v, x), sp.lpmv(m - 1, v, x)
-    return np.where(degree_zero, plain, ((v + m) * (v - m + 1) * down - up) / (2 * root))
+    factor = (v + m) * (v - m + 1)
+    down = np.where(factor == 0, 0.0, factor * down)  # where SciPy has no value
+    return np.where(degree_zero, plain, (down - up) / (2 * root))
 
 
 def by_argument(f, orders, z, options, diff_n, third):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import exprel_slope, power_slope
+from rules_scipy.shared.expansions import exprel_slope, piecewise, power_slope
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.logistic")
@@ -33,5 +33,13 @@ rule.scalar(sp.inv_boxcox1p)(  # where it is nearly -1, one more has lost its di
 
 
 def boxcox_by_power(log, lmbda):
-    """Return the derivative of `(exp(lmbda * log) - 1) / lmbda` by `lmbda`."""
-    return log * log * exprel_slope(lmbda * log)
+    """Return the derivative of `(exp(lmbda * log) - 1) / lmbda` by `lmbda`, of zero too."""
+
+    def of_zero(log, lmbda):
+        return 1 / lmbda**2
+
+    def usual(log, lmbda):
+        return log * log * exprel_slope(lmbda * log)
+
+    zero = (log == -np.inf) & (lmbda > 0)
+    return piecewise(zero, (log, lmbda), of_zero, (0.0, 1.0), usual, (0.0, 1.0))

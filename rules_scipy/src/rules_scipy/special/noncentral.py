@@ -8,8 +8,10 @@ import numpy as np
 from scipy import special as sp
 from scipy.special import _ufuncs
 
+from rules_scipy.shared.expansions import piecewise
 from rules_scipy.shared.noncentral import chi2_scores, f_scores, t_density_slopes
 from rules_scipy.shared.refusals import PARAMETER
+from rules_scipy.shared.variances import f_density
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.noncentral")
@@ -44,7 +46,7 @@ rule.scalar(sp.chndtr, refuses=DF)(
 rule.scalar(sp.chndtrix, refuses=DF)(
     lambda p, df, nc, out: 1 / chi2(out, df, nc),
     lambda p, df, nc, out: None,
-    lambda p, df, nc, out: chi2(out, df + 2, nc) / chi2(out, df, nc),
+    lambda p, df, nc, out: moved(out, chi2(out, df + 2, nc) / chi2(out, df, nc)),
 )
 rule.scalar(sp.chndtrinc, refuses=DF)(
     lambda x, df, p, out: found(out, chi2(x, df, out) / chi2(x, df + 2, out)),
@@ -57,20 +59,22 @@ rule.scalar(sp.ncfdtr, refuses=DFS)(
     lambda dfn, dfd, nc, x: None,
     lambda dfn, dfd, nc, x: None,
     lambda dfn, dfd, nc, x: f_by_noncentrality(dfn, dfd, nc, x),
-    lambda dfn, dfd, nc, x: inside(x, nc, f(x, dfn, dfd, nc)),
+    lambda dfn, dfd, nc, x: inside(x, nc, density_of_f(x, dfn, dfd, nc)),
 )
 rule.scalar(sp.ncfdtri, refuses=DFS)(
     lambda dfn, dfd, nc, p, out: None,
     lambda dfn, dfd, nc, p, out: None,
-    lambda dfn, dfd, nc, p, out: -f_by_noncentrality(dfn, dfd, nc, out) / f(out, dfn, dfd, nc),
-    lambda dfn, dfd, nc, p, out: 1 / f(out, dfn, dfd, nc),
+    lambda dfn, dfd, nc, p, out: moved(
+        out, -f_by_noncentrality(dfn, dfd, nc, out) / density_of_f(out, dfn, dfd, nc)
+    ),
+    lambda dfn, dfd, nc, p, out: 1 / density_of_f(out, dfn, dfd, nc),
 )
 rule.scalar(sp.ncfdtrinc, refuses=DFS)(
     lambda dfn, dfd, p, x, out: None,
     lambda dfn, dfd, p, x, out: None,
     lambda dfn, dfd, p, x, out: found(out, 1 / f_by_noncentrality(dfn, dfd, out, x)),
     lambda dfn, dfd, p, x, out: found(
-        out, -f(x, dfn, dfd, out) / f_by_noncentrality(dfn, dfd, out, x)
+        out, -density_of_f(x, dfn, dfd, out) / f_by_noncentrality(dfn, dfd, out, x)
     ),
 )
 
@@ -95,6 +99,28 @@ rule.scalar(sp.nctdtrinc, refuses=DF)(
 def inside(x, nc, slope):
     """Return the slope of a distribution function, 0 where it has ended: at infinity."""
     return np.where(np.isinf(x) | (nc == np.inf), 0.0, slope)
+
+
+def moved(out, slope):
+    """Return the slope of a quantile by the noncentrality: at the lower end it stays 0."""
+    return np.where(out == 0, 0.0, slope)
+
+
+def density_of_f(x, dfn, dfd, nc):
+    """Return the density of the noncentral F distribution, at 0 too, where SciPy raises an error.
+
+    It is that of the central one there, times the weight of no extra degrees of freedom.
+    """
+
+    def at_zero(x, dfn, dfd, nc):
+        return f_density(dfn, dfd, x) * np.exp(-nc / 2)
+
+    def usual(x, dfn, dfd, nc):
+        return f(x, dfn, dfd, nc)
+
+    return piecewise(
+        x == 0, (x, dfn, dfd, nc), at_zero, (0.0, 2.0, 2.0, 0.0), usual, (1.0, 2.0, 2.0, 0.0)
+    )
 
 
 def f_by_noncentrality(dfn, dfd, nc, x):

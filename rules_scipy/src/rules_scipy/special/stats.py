@@ -15,8 +15,8 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.stats")
 
 rule.scalar(_ufuncs._beta_pdf)(
     lambda x, a, b, out: out * ((a - 1) / x - (b - 1) / (1 - x)),
-    lambda x, a, b, out: out * (np.log(x) + psi_difference(a, b)),
-    lambda x, a, b, out: out * (np.log1p(-x) + psi_difference(b, a)),
+    lambda x, a, b, out: none_of_zero(out, np.log(x) + psi_difference(a, b)),
+    lambda x, a, b, out: none_of_zero(out, np.log1p(-x) + psi_difference(b, a)),
 )
 rule.scalar(_ufuncs._beta_ppf)(
     lambda p, a, b, out: 1 / beta_density(a, b, out, sp.betainccinv(b, a, p)),
@@ -30,7 +30,7 @@ rule.scalar(_ufuncs._binom_pmf)(
 rule.scalar(_ufuncs._binom_cdf)(lambda k, n, p: (None, None, -beta_density(k + 1, n - k, p, 1 - p)))
 rule.scalar(_ufuncs._nbinom_pmf)(
     lambda k, n, p, out: None,
-    lambda k, n, p, out: out * (sp.psi(k + n) - sp.psi(n) + np.log(p)),
+    lambda k, n, p, out: none_of_zero(out, sp.psi(k + n) - sp.psi(n) + np.log(p)),
     lambda k, n, p, out: out * (n / p - k / (1 - p)),
 )
 rule.scalar(_ufuncs._nbinom_cdf)(
@@ -82,6 +82,11 @@ if hasattr(_ufuncs, "_normalized_gen_harmonic"):
     )
 if hasattr(_ufuncs, "_scaled_exp1"):
     rule.scalar(_ufuncs._scaled_exp1)(lambda x, out: scaled_exp1_slope(x, out))
+
+
+def none_of_zero(out, score):
+    """Return a density times the derivative of its logarithm, 0 where the density is 0."""
+    return np.where(out == 0, 0.0, out * score)
 
 
 def ncf_variance_slopes(n, d, nc):
