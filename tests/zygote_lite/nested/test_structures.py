@@ -736,3 +736,35 @@ def test_tuples_whose_entries_are_of_either_level(f):
     for within_modes in (testing.recorded_only, testing.strict):
         with within_modes():
             assert grad(f)(1.3) == pytest.approx(expected, rel=1e-8)
+
+
+class OfItsKind:
+    """A callable object that is compared with its own kind alone."""
+
+    def __init__(self, w):
+        self.w = w
+
+    def __call__(self, x, total=0.0):
+        return self.w * x + total
+
+    def __eq__(self, other):
+        return self.w == other.w
+
+
+CALLED = {
+    "called": lambda x: OfItsKind(x)(x),
+    "by reduce": lambda x: functools.reduce(OfItsKind(x), [x, 2 * x, 3 * x]),
+    "as a key": lambda x: sorted([x, -x], key=OfItsKind(x))[0] * x,
+    "over an iterator": lambda x: sum(OfItsKind(x)(t) for t in iter([x, x * x])),
+}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_the_engine_does_not_compare_the_users_objects(name):
+    f = CALLED[name]
+    with testing.recorded_only():
+        slope = gradient(f, 1.3)[0]
+        assert_close(slope, (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6, 1e-6)
+        assert_close(jvp(f, (1.3,), (1.0,))[1], slope, 1e-12)
+        steps = [grad(f)(1.3 + step) for step in (1e-6, -1e-6)]
+        assert_close(hvp(f)(1.3, 1.0), (steps[0] - steps[1]) / 2e-6, 1e-6)

@@ -268,7 +268,7 @@ def _note_operands(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], y: Any) -> 
 
 def is_reading(f: Any) -> bool:
     """Return whether a function makes no container, and stores nothing in one."""
-    return id(f) in _KEEP_NOTHING or f in (getattr, operator.getitem, build_tuple)
+    return id(f) in _KEEP_NOTHING or f is getattr or f is operator.getitem or f is build_tuple
 
 
 def is_storing(f: Any) -> bool:

@@ -184,7 +184,7 @@ class NestedTape(Tape):
             rule = find_rule(member, xs[0]) if isinstance(member, _COMPUTED) else None
             if rule is not None and rule.kind in ("general", "linear"):  # `x.T`, say
                 return self.by_rule((None, nodes[1]), member, xs[:1], {})
-        if f in (operator.getitem, unpack) and type(xs[0]) is tuple:
+        if (f is operator.getitem or f is unpack) and type(xs[0]) is tuple:
             known = self.parts_of(nodes[1])
             if known is not None and f is unpack and xs[1:] == (len(known), None):
                 return xs[0], nodes[1]

@@ -311,7 +311,7 @@ def refuse_whole_iterators(f: Any, xs: tuple[Any, ...]) -> None:
     of_numpy = type(f) is np.ufunc or str(getattr(owner, "__module__", "")).startswith("numpy")
     is_operator = getattr(f, "__module__", None) in ("_operator", "operator")
     given = [x for x in xs if type(x) is Generated]
-    if not given or f in _BY_ELEMENTS or not (of_numpy or is_operator):
+    if not given or not (of_numpy or is_operator) or f in _BY_ELEMENTS:
         return
     if all(x.kind in _OF_NOTHING for x in given):
         f(*(_OF_NOTHING[x.kind](()) if type(x) is Generated else x for x in xs))
