@@ -20,3 +20,9 @@ for f in (sf.dctn, sf.idctn, sf.dstn, sf.idstn):
     rule.example(f, IMAGE)
     rule.example(f, IMAGE, 3, s=(2, 5), norm="ortho")
     rule.example(f, IMAGE, axes=(0,), orthogonalize=True)
+# of complex numbers, where SciPy ignores this choice
+for f in (sf.dct, sf.idct, sf.dst, sf.idst):
+    rule.example(f, SIGNAL * (1 + 0.5j), 3, norm=None, orthogonalize=True)
+    rule.example(f, SIGNAL * (1 + 0.5j), 2, norm="ortho", orthogonalize=False)
+for f in (sf.dctn, sf.dstn):
+    rule.example(f, IMAGE * (1 + 0.5j), 2, orthogonalize=True)
