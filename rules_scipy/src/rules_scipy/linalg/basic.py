@@ -41,10 +41,21 @@ def _(a: ArrayLike, overwrite_a=False, check_finite=True, *, assume_a=None, lowe
     y = sl.inv(a, False, check_finite, **given(assume_a=assume_a, lower=lower))
 
     def pullback(dy):
+        if assume_a == "diagonal":
+            return (project(of_diagonal(y, dy), a),)
         da = -adjoint(y) @ dy @ adjoint(y)
         return (project(of_structure(da, assume_a, lower), a),)
 
     return y, pullback
+
+
+def of_diagonal(y, dy):
+    """Return the cotangent of a matrix whose diagonal is inverted; SciPy copies the other entries.
+
+    They are zero in a diagonal matrix, and their slope is not.
+    """
+    others = dy - diagonal_matrix(diagonal(dy))
+    return others - diagonal_matrix(np.conj(diagonal(y)) ** 2 * diagonal(dy))
 
 
 @rule(sl.solve)

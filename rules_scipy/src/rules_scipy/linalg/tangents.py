@@ -6,7 +6,7 @@ The rules that give the pullbacks stand in the other modules, with the examples 
 import numpy as np
 from scipy import linalg as sl
 
-from rules_scipy.linalg.basic import cofactors, factored_transpose
+from rules_scipy.linalg.basic import cofactors, factored_transpose, of_diagonal
 from rules_scipy.linalg.factorizations import leaves_the_other, order_of, packed_lu
 from rules_scipy.linalg.functions import along, undrawn
 from rules_scipy.shared.linear.matrices import (
@@ -41,6 +41,8 @@ def _(a: ArrayLike, overwrite_a=False, check_finite=True, *, assume_a=None, lowe
     y = sl.inv(a, False, check_finite, **given(assume_a=assume_a, lower=lower))
 
     def pushforward(da):
+        if assume_a == "diagonal":
+            return of_diagonal(np.conj(y), np.asarray(da))
         return -y @ read_of_structure(np.asarray(da), assume_a, lower) @ y
 
     return y, pushforward

@@ -131,3 +131,8 @@ def gamma_quantile_by_shape(a, x):
     """Return the derivative of the quantile `x` by the shape; at the lower end it stays 0."""
     slope = -gamma_by_shape(a, x) / gamma_density(a, x)
     return np.where(x == 0, 0.0, slope)
+
+
+def none_of_zero(out, score):
+    """Return a density times the derivative of its logarithm, 0 where the density is 0."""
+    return np.where(out == 0, 0.0, out * score)

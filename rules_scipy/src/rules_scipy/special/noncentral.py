@@ -9,6 +9,7 @@ from scipy import special as sp
 from scipy.special import _ufuncs
 
 from rules_scipy.shared.expansions import piecewise
+from rules_scipy.shared.incomplete import none_of_zero
 from rules_scipy.shared.noncentral import chi2_scores, f_scores, t_density_slopes
 from rules_scipy.shared.refusals import PARAMETER
 from rules_scipy.shared.variances import f_density
@@ -21,15 +22,15 @@ DF = {"df": PARAMETER}
 DFS = {"dfn": PARAMETER, "dfd": PARAMETER}
 
 rule.scalar(chi2)(
-    lambda x, df, nc, out: out * chi2_scores(x, df, nc)[0],
-    lambda x, df, nc, out: out * chi2_scores(x, df, nc)[1],
-    lambda x, df, nc, out: out * chi2_scores(x, df, nc)[2],
+    lambda x, df, nc, out: at_rise(x, df, out * chi2_scores(x, df, nc)[0]),
+    lambda x, df, nc, out: none_of_zero(out, chi2_scores(x, df, nc)[1]),
+    lambda x, df, nc, out: none_of_zero(out, chi2_scores(x, df, nc)[2]),
 )
 rule.scalar(f)(
-    lambda x, dfn, dfd, nc, out: out * f_scores(x, dfn, dfd, nc)[0],
-    lambda x, dfn, dfd, nc, out: out * f_scores(x, dfn, dfd, nc)[1],
-    lambda x, dfn, dfd, nc, out: out * f_scores(x, dfn, dfd, nc)[2],
-    lambda x, dfn, dfd, nc, out: out * f_scores(x, dfn, dfd, nc)[3],
+    lambda x, dfn, dfd, nc, out: at_rise(x, dfn, out * f_scores(x, dfn, dfd, nc)[0]),
+    lambda x, dfn, dfd, nc, out: none_of_zero(out, f_scores(x, dfn, dfd, nc)[1]),
+    lambda x, dfn, dfd, nc, out: none_of_zero(out, f_scores(x, dfn, dfd, nc)[2]),
+    lambda x, dfn, dfd, nc, out: none_of_zero(out, f_scores(x, dfn, dfd, nc)[3]),
 )
 rule.scalar(t)(
     lambda x, df, nc, out: t_density_slopes(x, df, nc)[0],
@@ -94,6 +95,11 @@ rule.scalar(sp.nctdtrinc, refuses=DF)(
     lambda df, p, x, out: 1 / t_by_noncentrality(df, out, x),
     lambda df, p, x, out: -t(x, df, out) / t_by_noncentrality(df, out, x),
 )
+
+
+def at_rise(x, df, slope):
+    """Return the slope of a density by its argument, 0 where it rises from 0 as a higher power."""
+    return np.where((x == 0) & (df > 4), 0.0, slope)
 
 
 def inside(x, nc, slope):

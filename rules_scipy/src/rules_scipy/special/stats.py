@@ -6,15 +6,20 @@ import numpy as np
 from scipy import special as sp
 from scipy.special import _ufuncs
 
-from rules_scipy.shared.expansions import horner, psi_difference
-from rules_scipy.shared.incomplete import beta_by_first, beta_density, beta_quantile_by_first
+from rules_scipy.shared.expansions import horner, piecewise, psi_difference
+from rules_scipy.shared.incomplete import (
+    beta_by_first,
+    beta_density,
+    beta_quantile_by_first,
+    none_of_zero,
+)
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.stats")
 
 rule.scalar(_ufuncs._beta_pdf)(
-    lambda x, a, b, out: out * ((a - 1) / x - (b - 1) / (1 - x)),
+    lambda x, a, b, out: beta_density_slope(x, a, b, out),
     lambda x, a, b, out: none_of_zero(out, np.log(x) + psi_difference(a, b)),
     lambda x, a, b, out: none_of_zero(out, np.log1p(-x) + psi_difference(b, a)),
 )
@@ -84,9 +89,23 @@ if hasattr(_ufuncs, "_scaled_exp1"):
     rule.scalar(_ufuncs._scaled_exp1)(lambda x, out: scaled_exp1_slope(x, out))
 
 
-def none_of_zero(out, score):
-    """Return a density times the derivative of its logarithm, 0 where the density is 0."""
-    return np.where(out == 0, 0.0, out * score)
+def beta_density_slope(x, a, b, out):
+    """Return the derivative of the beta density by its argument, at an end by one term."""
+
+    def at_end(x, a, b, out):
+        first = (a - 1) * np.exp(sp.xlogy(a - 2, x) - sp.betaln(a, b))
+        second = (b - 1) * np.exp(sp.xlogy(b - 2, 1 - x) - sp.betaln(a, b))
+        first = np.where((a == 1) | (x == 1), 0.0, first) - (x == 0) * (a == 1) * out * (b - 1)
+        second = np.where((b == 1) | (x == 0), 0.0, second) - (x == 1) * (b == 1) * out * (a - 1)
+        return first - second
+
+    def usual(x, a, b, out):
+        return out * ((a - 1) / x - (b - 1) / (1 - x))
+
+    ends = (x == 0) | (x == 1)
+    return piecewise(
+        ends, (x, a, b, out), at_end, (0.0, 3.0, 3.0, 0.0), usual, (0.5, 1.0, 1.0, 0.0)
+    )
 
 
 def ncf_variance_slopes(n, d, nc):

@@ -23,7 +23,13 @@ for a in (MATRIX, COMPLEX):
 for a in (DEFINITE, DEFINITE - 2 * np.eye(3), HERMITIAN, COMPLEX + COMPLEX.T):
     rule.example(sl.solve, a, VECTOR)  # in a direction in which it does not stay symmetric
 rule.example(sl.solve, MATRIX, VECTOR, transposed=True)
+for kind in ("general", "diagonal", "upper triangular", "lower triangular"):
+    for a in (MATRIX, COMPLEX):
+        rule.example(sl.inv, a, assume_a=kind)
 for lower in (False, True):
+    rule.example(sl.inv, DEFINITE, assume_a="pos", lower=lower)
+    rule.example(sl.inv, HERMITIAN, assume_a="her", lower=lower)
+    rule.example(sl.inv, COMPLEX, assume_a="sym", lower=lower)
     for kind in ("pos", "sym"):
         rule.example(sl.solve, DEFINITE, VECTOR, assume_a=kind, lower=lower)
     rule.example(sl.solve, HERMITIAN, VECTOR + 0.5j, assume_a="her", lower=lower)
