@@ -17,6 +17,7 @@ from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
+from zygote_lite._specialize.infer.applied.rule_calls import applied_as_a_whole
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.effects import output as _output
 from zygote_lite._specialize.infer.held import calls as _held_calls
@@ -104,7 +105,7 @@ def call(
     1. a list that NumPy makes an array of, which is the tape's;
        what stands for a function while code is made: a function that is defined inside, a method,
        a partial, a getter; what is done with objects that inherit from containers;
-    2. verbs of the engine, and what they have made;
+    2. verbs of the engine, and what they have made; functions whose rules are handed the engine;
     3. data of pandas; output, random draws;
     4. what the transform itself writes in the place of statements;
     5. containers that change, iterators;
@@ -343,7 +344,7 @@ def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem:
 
 
 RESOLUTION: tuple[Resolver, ...] = (
-    _array_of_list, _stand_in, of_subclasses, of_tables, _verb, _effect,
+    _array_of_list, _stand_in, of_subclasses, of_tables, _verb, applied_as_a_whole, _effect,
     _written_for_statements, _changing, _stand_in_made, _definition, _construction, _of_objects,
     _writing_call, _of_structures, _builtin, _known_already, _written_operation,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import generation, plugins, why
+from rulescore import generation, plugins, rules_of, why
 
 _OURS = ("rulescore", "numpy", "zygote_lite")
 
@@ -32,6 +32,11 @@ def is_of_program(f: Any) -> bool:
 
 
 _IN_PYTHON = "zygote_lite._python.library.", "zygote_lite._specialize.infer.iteration.in_python"
+
+
+def takes_engine(f: Any) -> bool:
+    """Return whether a function has a rule of a plugin that is handed the engine."""
+    return any(rule.needs_ad and is_of_plugin(rule.body.__globals__) for rule in rules_of(f))
 
 
 def is_in_python(globals_: dict[str, Any]) -> bool:

@@ -49,6 +49,18 @@ class Unfollowed(StandIn):
 
 
 @dataclass(eq=False)
+class Answered(StandIn):
+    """A result of a solver: its class, and its fields, of which the code has numbers and arrays."""
+
+    kind: type
+    parts: dict[str, Value]
+
+    def __bool__(self) -> bool:
+        """Refuse to tell its truth."""
+        raise NotSupported.TRUTH("it tests the truth of a result of a solver")
+
+
+@dataclass(eq=False)
 class RowsOfData(StandIn):
     """Rows of data from outside, any number of them, and all alike.
 

@@ -25,8 +25,9 @@ from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.inputs import defaults_of
-from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.plugins import is_of_plugin, takes_engine
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import Value
 
 _MOST_DEEP = 8  # functions that call each other
 _WRITING = {"write_global", "write_cell", "setattr", "delattr", "note_class",
@@ -49,18 +50,26 @@ class Search:
     """Look for effects of a function, and of those that it calls. What may have any is refused.
 
     What is found out about is guarded: the functions that it calls, and the modules they are in.
+
+    Arguments:
+        builder: what writes the code.
+        with_rules: whether they are given to a rule: then they may read global arrays, and the
+            steps of the rule itself are not counted.
+
+    Attributes:
+        arrays: those arrays.
     """
 
-    def __init__(self, builder: Builder) -> None:
-        self.builder = builder
+    def __init__(self, builder: Builder, with_rules: bool = False) -> None:
+        self.builder, self.with_rules = builder, with_rules
         self.seen: set[types.FunctionType] = set()
         self.files: set[str] = set()
+        self.arrays: list[Value] = []
 
     def look(self, f: types.FunctionType, depth: int) -> None:
         if f in self.seen:
             return
         self.seen.add(f)
-        self.files.add(f.__code__.co_filename)
         self.builder.inputs.guard_function(f)
         if depth > _MOST_DEEP or f.__closure__ or f.__dict__:
             raise Unsound.EFFECTS(
@@ -69,6 +78,11 @@ class Search:
         for name, x in defaults_of(f).items():
             self.guard(self.builder.inputs.default_of(f, name), x)
             self.value(x, f.__name__, depth)
+        self.body(f, depth)
+
+    def body(self, f: types.FunctionType, depth: int) -> None:
+        """Look at the code of a function, and not at what it captures."""
+        self.files.add(f.__code__.co_filename)
         function = lower(f.__code__, f.__globals__)
         if function.is_generator or function.nonlocals:
             raise Unsound.EFFECTS(
@@ -99,8 +113,8 @@ class Search:
 
         def step(frame: types.FrameType, event: str, _: Any) -> Any:
             nonlocal left
-            left -= 1
             is_within = frame.f_code.co_filename in self.files
+            left -= is_within or not self.with_rules
             if left < 0 and is_within:
                 raise _EndlessError
             return step if is_within else None
@@ -190,13 +204,18 @@ class Search:
         if is_known_constant(x) and not rest and head in f.__globals__:
             self.guard(f"{self.builder.inputs.name_for(f.__globals__, 'g')}[{head!r}]", x)
         else:
-            self.builder.global_value(f.__globals__, path)
+            found = self.builder.global_value(f.__globals__, path)
+            if self.with_rules and found.is_array:  # of a type that nobody has written methods for
+                self.arrays += [found] * (found not in self.arrays)
+                return
         self.value(x, path, depth)
 
     def value(self, x: Any, name: str, depth: int) -> None:
         """Look at a value from around a function: it may be called, or be a constant."""
         if callable(x) and not all(_is_of_plugin(rule) for _, rule in why(x)):
             raise Unsound.EFFECTS(f"a rule of yours for {name} may have side effects")
+        if isinstance(x, types.FunctionType) and takes_engine(x):
+            return  # what it calls is looked at where it is given
         if isinstance(x, types.FunctionType) and not is_pure(x):
             self.look(x, depth + 1)
         elif isinstance(x, type):

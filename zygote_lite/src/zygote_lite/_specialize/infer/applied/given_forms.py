@@ -1,0 +1,150 @@
+"""Forms of what a rule is given: how it is made of numbers and arrays, and its cotangent unmade.
+
+The code has no function object for one that is defined inside, and no list whose items it knows.
+What a form makes is new in each call, of the values that its leaves have then.
+"""
+
+import types
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rulescore import Tangent, accumulate
+from zygote_lite._activity.marks import mark_new
+
+
+class Form(ABC):
+    """How an operand is made.
+
+    Attributes:
+        carries: whether a gradient passes through a leaf of it.
+    """
+
+    carries: bool = False
+
+    @abstractmethod
+    def made(self, xs: Sequence[Any]) -> Any:
+        """Return the operand, of the values of all leaves of the call."""
+
+    @abstractmethod
+    def unmade(self, d: Any, into: list[Any]) -> None:
+        """Add the cotangent of the operand to those of the leaves."""
+
+
+@dataclass
+class Fixed(Form):
+    """A constant."""
+
+    x: Any
+
+    def made(self, xs: Sequence[Any]) -> Any:
+        """Return the constant."""
+        return self.x
+
+    def unmade(self, d: Any, into: list[Any]) -> None:
+        """Do nothing: no gradient passes."""
+
+
+@dataclass
+class Leaf(Form):
+    """A number or an array, by its place among the leaves of the call."""
+
+    place: int
+    carries: bool
+
+    def made(self, xs: Sequence[Any]) -> Any:
+        """Return the number or the array."""
+        return xs[self.place]
+
+    def unmade(self, d: Any, into: list[Any]) -> None:
+        """Add the cotangent, where there is one."""
+        if self.carries and d is not None:
+            known = into[self.place]
+            into[self.place] = d if known is None else accumulate(known, d)
+
+
+class _OfParts(Form):
+    """What is made of parts."""
+
+    def __init__(self, parts: list[Form]) -> None:
+        self.parts = parts
+        self.carries = any(part.carries for part in parts)
+
+    def noted(self, y: Any) -> Any:
+        """Note that a new container holds what is active, for what a rule asks of the tape."""
+        if self.carries:
+            mark_new(y)
+        return y
+
+
+class Items(_OfParts):
+    """A tuple or a list."""
+
+    def __init__(self, kind: type, parts: list[Form]) -> None:
+        super().__init__(parts)
+        self.kind = kind
+
+    def made(self, xs: Sequence[Any]) -> Any:
+        """Return the tuple or the list."""
+        y = self.kind([part.made(xs) for part in self.parts])
+        return self.noted(y) if self.kind is list else y
+
+    def unmade(self, d: Any, into: list[Any]) -> None:
+        """Add the cotangents of the items."""
+        if self.carries and d is not None:
+            for part, dx in zip(self.parts, d, strict=True):
+                part.unmade(dx, into)
+
+
+class Entries(_OfParts):
+    """A dict with known keys."""
+
+    def __init__(self, keys: list[Any], parts: list[Form]) -> None:
+        super().__init__(parts)
+        self.keys = keys
+
+    def made(self, xs: Sequence[Any]) -> Any:
+        """Return the dict."""
+        made = [part.made(xs) for part in self.parts]
+        return self.noted(dict(zip(self.keys, made, strict=True)))
+
+    def unmade(self, d: Any, into: list[Any]) -> None:
+        """Add the cotangents of the entries."""
+        if self.carries and d is not None:
+            for key, part in zip(self.keys, self.parts, strict=True):
+                part.unmade(d[key], into)
+
+
+class Function(_OfParts):
+    """A function that is defined inside, with the variables that it captures.
+
+    Arguments:
+        code, globals_: its own.
+        parts: of the captured variables, in the order of the code.
+        defaults: of parameters; constants.
+    """
+
+    def __init__(
+        self, code: types.CodeType, globals_: dict[str, Any], parts: list[Form],
+        defaults: tuple[Any, ...] | None, by_name: dict[str, Any] | None,
+    ) -> None:  # fmt: skip
+        super().__init__(parts)
+        self.code, self.globals, self.defaults, self.by_name = code, globals_, defaults, by_name
+
+    def made(self, xs: Sequence[Any]) -> Any:
+        """Return the function."""
+        cells = tuple([types.CellType(part.made(xs)) for part in self.parts])
+        f = types.FunctionType(self.code, self.globals, self.code.co_name, self.defaults, cells)
+        if self.by_name:
+            f.__kwdefaults__ = dict(self.by_name)
+        return self.noted(f)
+
+    def unmade(self, d: Any, into: list[Any]) -> None:
+        """Add the cotangents of the captured variables."""
+        if not self.carries or d is None:
+            return
+        if not isinstance(d, Tangent):
+            raise TypeError(f"the cotangent of a function is a {type(d).__name__}")
+        for name, part in zip(self.code.co_freevars, self.parts, strict=True):
+            part.unmade(d[name] if name in d else None, into)

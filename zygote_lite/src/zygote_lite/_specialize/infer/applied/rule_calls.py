@@ -1,0 +1,305 @@
+"""Calls of rules as a whole: `value, back = quad(a, b)` in the text, of the numbers that it needs.
+
+The rule of a function that takes functions is handed the engine, and differentiates them by it.
+Its operands may be functions that are defined inside: they are made when it is called, of what they
+capture, and the cotangents of that are taken out of theirs. Its value may be a tuple, or a result
+with fields.
+
+As with islands, making code calls the rule on samples: nothing that it calls may have effects.
+"""
+
+import inspect
+import operator
+import types
+from typing import Any
+
+from rulescore import project
+from rulescore.faults import an
+from zygote_lite._cotangents.zeros import filled
+from zygote_lite._ir.names import name_of
+from zygote_lite._specialize.infer.applied.answered_forms import One, Several, form_of_answer
+from zygote_lite._specialize.infer.applied.given_forms import (
+    Entries,
+    Fixed,
+    Form,
+    Function,
+    Items,
+    Leaf,
+)
+from zygote_lite._specialize.infer.cells import contents, is_cell
+from zygote_lite._specialize.infer.effects.sought import Search, is_known_constant
+from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_dict
+from zygote_lite._specialize.rules.inlined import be_active, snapshot
+from zygote_lite._specialize.rules.pullback import CalledPullback, parts_of_rule
+from zygote_lite._specialize.typed.abstract_eval import run, sealed
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import can_carry
+from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.plugins import is_of_plugin, takes_engine
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import has_length
+from zygote_lite._specialize.typed.stand_ins import Local, StandIn
+from zygote_lite._specialize.typed.values import Value, constant
+from zygote_lite._tape.outermost import Run
+from zygote_lite._tape.overwriting import may_overwrite
+from zygote_lite._tape.rules import handed_in, plan_rule
+from zygote_lite.errors import DifferentiationError
+
+# -- what code calls -----------------------------------------------------------------------------
+
+
+class AppliedRule:
+    """Apply a rule, to operands that are made of numbers and arrays.
+
+    Arguments:
+        f: the function whose rule it is.
+        rule: the rule; `None` to call the function alone, where no gradient passes.
+        arguments, options: the forms of what it is given.
+        active: which leaves are differentiated.
+        answer: the form of the value, once that is known.
+    """
+
+    def __init__(
+        self, f: Any, rule: Any, arguments: list[Form], options: dict[str, Form],
+        active: tuple[bool, ...],
+    ) -> None:  # fmt: skip
+        self.f, self.rule, self.arguments, self.options = f, rule, arguments, options
+        self.active, self.needed = active, (False, *[form.carries for form in arguments])
+        self.answer: One | Several = One()
+        self.__name__ = f.__name__
+
+    def __call__(self, *xs: Any) -> Any:
+        xs = tuple(map(sealed, xs))
+        if self.rule is None:
+            given, options = self.operands(xs)
+            return self.answer.parts_of(self.f(*given, **options))
+        y, back = self.applied(xs)
+        return self.answer.parts_of(y), AppliedPullback(self, back, xs)
+
+    def operands(self, xs: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the operands of a call."""
+        given = [form.made(xs) for form in self.arguments]
+        return given, {name: form.made(xs) for name, form in self.options.items()}
+
+    def applied(self, xs: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Return the value and the pullback of the rule."""
+        with Run((self.f, *xs)) as opened:
+            given, options = self.operands(xs)
+            y, back = self.rule(self.f, *given, ad=handed_in, **options)
+            opened.value = y
+        return y, back if all(self.needed[1:]) else back.only(self.needed)
+
+
+class AppliedPullback:
+    """Map the cotangents of what a rule has returned to those of the leaves of its operands.
+
+    There is a zero where no gradient came to a leaf that is differentiated.
+    """
+
+    __slots__ = ("back", "call", "xs")
+
+    def __init__(self, call: AppliedRule, back: Any, xs: tuple[Any, ...]) -> None:
+        self.call, self.back, self.xs = call, back, xs
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        call, found = self.call, [None] * len(self.xs)
+        dy = call.answer.cotangent(dy)
+        if dy is not None:
+            _, *given = self.back(dy)
+            for form, d in zip(call.arguments, given, strict=True):
+                form.unmade(d, found)
+        of_leaves = zip(found, self.xs, call.active, strict=True)
+        return None, *[_in_kind_of(d, x) if flag else None for d, x, flag in of_leaves]
+
+    def only(self, needed: tuple[bool, ...]) -> "AppliedPullback":
+        """Return the pullback itself: which cotangents are needed was told to the rule."""
+        return self
+
+
+def _in_kind_of(d: Any, x: Any) -> Any:
+    """Return a cotangent in the kind of its primal, zero where there is none."""
+    return filled(None, x) if d is None else project(d, x)
+
+
+# -- writing them --------------------------------------------------------------------------------
+
+
+def applied_as_a_whole(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value | None:
+    """Write the call of a function whose rules are handed the engine; nothing for others."""
+    if not (is_hashable(f) and callable(f)) or builder.plain or not takes_engine(f):
+        return None
+    if not builder.has_islands or builder.settings or builder.handlers or builder.lent:
+        return None
+    if builder.inner or builder.twice or builder.recording or builder.reverse:
+        return None
+    if builder.protected:
+        return None
+    search = Search(builder, with_rules=True)
+    forms = Forms(builder, search)
+    arguments = [forms.of(x) for x in xs]
+    options = {name: forms.of(x) for name, x in kws.items()}
+    given = [*forms.leaves, *search.arrays]
+    if any(x.active for x in search.arrays):
+        raise Unsound.LOST_GRADIENT(
+            f"a function that is given to {name_of(f)} reads an array that is differentiated"
+        )
+    samples = tuple([sealed(x.sample) for x in given])
+    call = _planned(f, arguments, options, samples, tuple([x.active for x in given]))
+    with search.ending():
+        with_values, named = call.operands(samples)
+        call.answer = form_of_answer(run(call.f, with_values, named))
+        builder.inputs.islands[call.__name__] = "its rule is handed the engine"
+        if call.rule is None:
+            return _value_alone(builder, call, given, stem)
+        return _with_pullback(builder, call, given, stem)
+
+
+def _planned(
+    f: Any, arguments: list[Form], options: dict[str, Form], samples: tuple[Any, ...],
+    active: tuple[bool, ...],
+) -> AppliedRule:  # fmt: skip
+    """Return the call of the rule that the tape would apply, of the same operands."""
+    alone = AppliedRule(f, None, arguments, options, active)
+    if not any(form.carries for form in (*arguments, *options.values())):
+        return alone
+    with Run((f, *samples)):
+        xs, kws = alone.operands(samples)
+        if may_overwrite(f, tuple(xs), kws):
+            raise Unsound.WRITES_TO_GIVEN(f"{name_of(f)} may write to its arguments")
+        flags = [True if form.carries else None for form in (*arguments, *options.values())]
+        try:
+            plan = plan_rule((None, *flags), f, tuple(xs), kws)
+        except DifferentiationError as error:
+            raise Unsound.RAISES(str(error)) from error
+    if plan is None:
+        raise NotSupported.NO_RULE(f"there is no rule for {name_of(f)} of these types")
+    f, rule, moved, left, names = plan
+    if rule.kind != "general" or not is_of_plugin(rule.body.__globals__):
+        raise asks_for_engine(rule)
+    by_name = [options[n] if n in options else Fixed(x)
+               for n, x in zip(names, moved[len(xs) :], strict=True)]  # fmt: skip
+    rest = {n: form for n, form in options.items() if n in left}
+    if {*rest, "ad"} != {*left, "ad"}:
+        raise asks_for_engine(rule)
+    return AppliedRule(f, rule, [*arguments, *by_name], rest, active)
+
+
+def asks_for_engine(rule: Any) -> NotSpecializable:
+    return NotSupported.RULE_FORM(f"the rule {rule.signature} takes the engine")
+
+
+def _with_pullback(builder: Builder, call: AppliedRule, given: list[Value], stem: str) -> Value:
+    """Write the call of a rule, with its reverse; return its value."""
+    operands = [snapshot(builder, x) for x in given]
+    both = builder.operation(call, operands, certain=True).target
+    if isinstance(call.answer, Several):
+        parts = parts_of_rule(builder, both, given, operands)
+        return call.answer.value(parts.items or [])
+    op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
+    be_active(op, given)
+    op.check = True
+    op.target.fresh = op.target.made = False
+    back = builder.operation(operator.getitem, [both, constant(1)], certain=True).target
+    op.reverse_rule = CalledPullback(back, given)
+    return op.target
+
+
+def _value_alone(builder: Builder, call: AppliedRule, given: list[Value], stem: str) -> Value:
+    """Write the call of a function through which no gradient passes; return its value."""
+    op = builder.operation(call, given, stem=stem, certain=False)
+    if isinstance(call.answer, One):
+        op.check = op.required = True
+        return op.target
+    builder.demand(has_length, op.target, constant(len(op.target.sample)))
+    parts = []
+    for i in range(len(op.target.sample)):
+        taken = builder.operation(operator.getitem, [op.target, constant(i)])
+        taken.check = True
+        taken.target.fresh = taken.target.made = False
+        parts.append(taken.target)
+    return call.answer.value(parts)
+
+
+class Forms:
+    """Find the forms of operands, and the leaves that these are made of.
+
+    Attributes:
+        leaves: the numbers and arrays, each once.
+    """
+
+    def __init__(self, builder: Builder, search: Search) -> None:
+        self.builder, self.search = builder, search
+        self.leaves: list[Value] = []
+        self.places: dict[Value, int] = {}
+        self.within: list[Local] = []
+
+    def of(self, x: Value) -> Form:
+        """Return the form of an operand."""
+        if isinstance(x.sample, Local):
+            return self.of_function(x.sample)
+        if x.is_constant and not isinstance(x.sample, StandIn) and x.items is None:
+            return self.of_constant(x.sample)
+        if (x.is_array or x.is_scalar) and x not in self.builder.nullable:
+            return self.leaf(x)
+        if x.items is not None and x.contents is None and x not in self.builder.iterators:
+            if is_dict(x):
+                entries = entries_of_dict(x)
+                return Entries([*entries], [*map(self.of, entries.values())])
+            if type(x.sample) in (tuple, list):
+                return Items(type(x.sample), [*map(self.of, x.items)])
+        raise NotSupported.RULE_OPERAND(
+            "it passes an object, or a list of any length, to a function whose rule takes the engine"
+        )
+
+    def leaf(self, x: Value) -> Form:
+        """Return the form of a number or an array."""
+        if x.active and not can_carry(x.fact):
+            raise Unsound.NO_FLOAT("a differentiated value is not a float")
+        if x not in self.places:
+            self.places[x] = len(self.leaves)
+            self.leaves.append(x)
+        return Leaf(self.places[x], x.active)
+
+    def of_constant(self, x: Any) -> Form:
+        """Return the form of a constant; one that is called must not have effects."""
+        if callable(x):
+            self.search.value(x, getattr(x, "__name__", "a function"), 0)
+        elif type(x) is tuple:
+            return Items(tuple, [*map(self.of_constant, x)])
+        elif not is_known_constant(x):
+            raise NotSupported.RULE_OPERAND(
+                f"it passes {an(type(x).__name__)} to a function whose rule takes the engine"
+            )
+        return Fixed(x)
+
+    def of_function(self, f: Local) -> Form:
+        """Return the form of a function that is defined inside."""
+        if f in self.within or f.is_abstract or f.is_wrapped:
+            raise NotSupported.RECURSION(f"{f.code.co_name} calls itself, and is given to a rule")
+        self.within.append(f)
+        try:
+            parts = [self.of(self.captured(f, name)) for name in f.code.co_freevars]
+        finally:
+            self.within.pop()
+        defaults = {name: self.of(x) for name, x in f.defaults.items()}
+        if not all(isinstance(form, Fixed) for form in defaults.values()):
+            raise NotSupported.RULE_OPERAND(
+                f"{f.code.co_name} has computed defaults, and is given to a rule"
+            )
+        named = inspect.getargs(f.code)
+        by_name = {n: form.made(()) for n, form in defaults.items() if n not in named.args}
+        first = tuple([form.made(()) for n, form in defaults.items() if n in named.args])
+        cells = tuple([types.CellType() for _ in parts])
+        self.search.body(types.FunctionType(f.code, f.globals, closure=cells), 0)
+        return Function(f.code, f.globals, parts, first or None, by_name)
+
+    def captured(self, f: Local, name: str) -> Value:
+        """Return the value of a variable that a function captures."""
+        x = f.around.get(name)
+        if x is None:
+            raise Unsound.UNSET(f"`{name}` may have no value")
+        x = contents(x, name) if is_cell(x) else x
+        self.builder.demand_value(x)
+        return x
