@@ -14,6 +14,7 @@ import numpy as np
 from zygote_lite._specialize.forward.held import ContainerRules, is_moving, touches_container
 from zygote_lite._specialize.forward.lists import tangents_of_list
 from zygote_lite._specialize.forward.rules import is_pullback_of_rule
+from zygote_lite._specialize.infer.applied.rule_calls import AppliedRule
 from zygote_lite._specialize.infer.islands import island
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -111,6 +112,8 @@ class Dual(ContainerRules):
                 pass  # which the reverse of `max` would need
             case Op(function=f) if f is island and self.moves(node.arguments[1:]):
                 self.island(node)
+            case Op(function=AppliedRule()) if self.moves(node.arguments):
+                raise NotSupported.FORWARD("it calls a function whose rule is handed the engine")
             case Op() if (both := self.of_island(node)) is not None:
                 if node.arguments[1].sample == 0:  # and not the pullback
                     node.arguments = [both, node.arguments[1]]

@@ -47,7 +47,6 @@ from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import (
-    Answered,
     Descriptor,
     Error,
     Fields,
@@ -56,6 +55,7 @@ from zygote_lite._specialize.typed.stand_ins import (
     OwnFlags,
     RowsOfData,
     Signature,
+    SolverResult,
     StandIn,
     Super,
     Unfollowed,
@@ -107,7 +107,7 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return attribute_of_table(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
-    if isinstance(x.sample, Answered) and name in x.sample.parts:
+    if isinstance(x.sample, SolverResult) and name in x.sample.parts:
         return x.sample.parts[name]
     if isinstance(x.sample, Unfollowed) and name == "T":
         return x
@@ -194,7 +194,7 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
         if isinstance(index.sample, slice):
             return copied(builder, x, index)
         return _lists.item_of_list(builder, x, index, stem)
-    if isinstance(x.sample, Answered) and index.is_constant and index.sample in x.sample.parts:
+    if isinstance(x.sample, SolverResult) and index.is_constant and index.sample in x.sample.parts:
         return x.sample.parts[index.sample]
     if isinstance(x.sample, RowsOfData):
         return item_of_rows(builder, x, index)

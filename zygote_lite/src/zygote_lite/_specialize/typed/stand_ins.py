@@ -49,7 +49,7 @@ class Unfollowed(StandIn):
 
 
 @dataclass(eq=False)
-class Answered(StandIn):
+class SolverResult(StandIn):
     """A result of a solver: its class, and its fields, of which the code has numbers and arrays."""
 
     kind: type

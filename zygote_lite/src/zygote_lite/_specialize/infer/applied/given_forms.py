@@ -14,7 +14,7 @@ from rulescore import Tangent, accumulate
 from zygote_lite._activity.marks import mark_new
 
 
-class Form(ABC):
+class GivenForm(ABC):
     """How an operand is made.
 
     Attributes:
@@ -33,7 +33,7 @@ class Form(ABC):
 
 
 @dataclass
-class Fixed(Form):
+class GivenConstant(GivenForm):
     """A constant."""
 
     x: Any
@@ -47,7 +47,7 @@ class Fixed(Form):
 
 
 @dataclass
-class Leaf(Form):
+class GivenLeaf(GivenForm):
     """A number or an array, by its place among the leaves of the call."""
 
     place: int
@@ -64,10 +64,10 @@ class Leaf(Form):
             into[self.place] = d if known is None else accumulate(known, d)
 
 
-class _OfParts(Form):
+class _OfParts(GivenForm):
     """What is made of parts."""
 
-    def __init__(self, parts: list[Form]) -> None:
+    def __init__(self, parts: list[GivenForm]) -> None:
         self.parts = parts
         self.carries = any(part.carries for part in parts)
 
@@ -78,10 +78,10 @@ class _OfParts(Form):
         return y
 
 
-class Items(_OfParts):
+class GivenItems(_OfParts):
     """A tuple or a list."""
 
-    def __init__(self, kind: type, parts: list[Form]) -> None:
+    def __init__(self, kind: type, parts: list[GivenForm]) -> None:
         super().__init__(parts)
         self.kind = kind
 
@@ -97,10 +97,10 @@ class Items(_OfParts):
                 part.unmade(dx, into)
 
 
-class Entries(_OfParts):
+class GivenDict(_OfParts):
     """A dict with known keys."""
 
-    def __init__(self, keys: list[Any], parts: list[Form]) -> None:
+    def __init__(self, keys: list[Any], parts: list[GivenForm]) -> None:
         super().__init__(parts)
         self.keys = keys
 
@@ -116,7 +116,7 @@ class Entries(_OfParts):
                 part.unmade(d[key], into)
 
 
-class Function(_OfParts):
+class GivenFunction(_OfParts):
     """A function that is defined inside, with the variables that it captures.
 
     Arguments:
@@ -126,7 +126,7 @@ class Function(_OfParts):
     """
 
     def __init__(
-        self, code: types.CodeType, globals_: dict[str, Any], parts: list[Form],
+        self, code: types.CodeType, globals_: dict[str, Any], parts: list[GivenForm],
         defaults: tuple[Any, ...] | None, by_name: dict[str, Any] | None,
     ) -> None:  # fmt: skip
         super().__init__(parts)
@@ -146,5 +146,6 @@ class Function(_OfParts):
             return
         if not isinstance(d, Tangent):
             raise TypeError(f"the cotangent of a function is a {type(d).__name__}")
+        given = dict(d.items())
         for name, part in zip(self.code.co_freevars, self.parts, strict=True):
-            part.unmade(d[name] if name in d else None, into)
+            part.unmade(given.get(name), into)

@@ -17,14 +17,18 @@ from rulescore import project
 from rulescore.faults import an
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.names import name_of
-from zygote_lite._specialize.infer.applied.answered_forms import One, Several, form_of_answer
+from zygote_lite._specialize.infer.applied.answered_forms import (
+    OneValue,
+    SeveralParts,
+    form_of_answer,
+)
 from zygote_lite._specialize.infer.applied.given_forms import (
-    Entries,
-    Fixed,
-    Form,
-    Function,
-    Items,
-    Leaf,
+    GivenConstant,
+    GivenDict,
+    GivenForm,
+    GivenFunction,
+    GivenItems,
+    GivenLeaf,
 )
 from zygote_lite._specialize.infer.cells import contents, is_cell
 from zygote_lite._specialize.infer.effects.sought import Search, is_known_constant
@@ -60,12 +64,12 @@ class AppliedRule:
     """
 
     def __init__(
-        self, f: Any, rule: Any, arguments: list[Form], options: dict[str, Form],
+        self, f: Any, rule: Any, arguments: list[GivenForm], options: dict[str, GivenForm],
         active: tuple[bool, ...],
     ) -> None:  # fmt: skip
         self.f, self.rule, self.arguments, self.options = f, rule, arguments, options
         self.active, self.needed = active, (False, *[form.carries for form in arguments])
-        self.answer: One | Several = One()
+        self.answer: OneValue | SeveralParts = OneValue()
         self.__name__ = f.__name__
 
     def __call__(self, *xs: Any) -> Any:
@@ -109,14 +113,14 @@ class AppliedPullback:
             for form, d in zip(call.arguments, given, strict=True):
                 form.unmade(d, found)
         of_leaves = zip(found, self.xs, call.active, strict=True)
-        return None, *[_in_kind_of(d, x) if flag else None for d, x, flag in of_leaves]
+        return None, *[_with_zeros_in_kind(d, x) if flag else None for d, x, flag in of_leaves]
 
     def only(self, needed: tuple[bool, ...]) -> "AppliedPullback":
         """Return the pullback itself: which cotangents are needed was told to the rule."""
         return self
 
 
-def _in_kind_of(d: Any, x: Any) -> Any:
+def _with_zeros_in_kind(d: Any, x: Any) -> Any:
     """Return a cotangent in the kind of its primal, zero where there is none."""
     return filled(None, x) if d is None else project(d, x)
 
@@ -137,7 +141,7 @@ def applied_as_a_whole(
     if builder.protected:
         return None
     search = Search(builder, with_rules=True)
-    forms = Forms(builder, search)
+    forms = FormsOfGiven(builder, search)
     arguments = [forms.of(x) for x in xs]
     options = {name: forms.of(x) for name, x in kws.items()}
     given = [*forms.leaves, *search.arrays]
@@ -149,15 +153,15 @@ def applied_as_a_whole(
     call = _planned(f, arguments, options, samples, tuple([x.active for x in given]))
     with search.ending():
         with_values, named = call.operands(samples)
-        call.answer = form_of_answer(run(call.f, with_values, named))
-        builder.inputs.islands[call.__name__] = "its rule is handed the engine"
+        call.answer = form_of_answer(run(call.f, with_values, named), call.rule is None)
         if call.rule is None:
-            return _value_alone(builder, call, given, stem)
-        return _with_pullback(builder, call, given, stem)
+            return _without_pullback(builder, call, given, stem)
+        builder.inputs.islands[call.__name__] = "its rule is handed the engine"
+        return _with_its_pullback(builder, call, given, stem)
 
 
 def _planned(
-    f: Any, arguments: list[Form], options: dict[str, Form], samples: tuple[Any, ...],
+    f: Any, arguments: list[GivenForm], options: dict[str, GivenForm], samples: tuple[Any, ...],
     active: tuple[bool, ...],
 ) -> AppliedRule:  # fmt: skip
     """Return the call of the rule that the tape would apply, of the same operands."""
@@ -178,7 +182,7 @@ def _planned(
     f, rule, moved, left, names = plan
     if rule.kind != "general" or not is_of_plugin(rule.body.__globals__):
         raise asks_for_engine(rule)
-    by_name = [options[n] if n in options else Fixed(x)
+    by_name = [options[n] if n in options else GivenConstant(x)
                for n, x in zip(names, moved[len(xs) :], strict=True)]  # fmt: skip
     rest = {n: form for n, form in options.items() if n in left}
     if {*rest, "ad"} != {*left, "ad"}:
@@ -190,11 +194,11 @@ def asks_for_engine(rule: Any) -> NotSpecializable:
     return NotSupported.RULE_FORM(f"the rule {rule.signature} takes the engine")
 
 
-def _with_pullback(builder: Builder, call: AppliedRule, given: list[Value], stem: str) -> Value:
+def _with_its_pullback(builder: Builder, call: AppliedRule, given: list[Value], stem: str) -> Value:
     """Write the call of a rule, with its reverse; return its value."""
     operands = [snapshot(builder, x) for x in given]
     both = builder.operation(call, operands, certain=True).target
-    if isinstance(call.answer, Several):
+    if isinstance(call.answer, SeveralParts):
         parts = parts_of_rule(builder, both, given, operands)
         return call.answer.value(parts.items or [])
     op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
@@ -206,10 +210,10 @@ def _with_pullback(builder: Builder, call: AppliedRule, given: list[Value], stem
     return op.target
 
 
-def _value_alone(builder: Builder, call: AppliedRule, given: list[Value], stem: str) -> Value:
+def _without_pullback(builder: Builder, call: AppliedRule, given: list[Value], stem: str) -> Value:
     """Write the call of a function through which no gradient passes; return its value."""
     op = builder.operation(call, given, stem=stem, certain=False)
-    if isinstance(call.answer, One):
+    if isinstance(call.answer, OneValue):
         op.check = op.required = True
         return op.target
     builder.demand(has_length, op.target, constant(len(op.target.sample)))
@@ -222,7 +226,7 @@ def _value_alone(builder: Builder, call: AppliedRule, given: list[Value], stem: 
     return call.answer.value(parts)
 
 
-class Forms:
+class FormsOfGiven:
     """Find the forms of operands, and the leaves that these are made of.
 
     Attributes:
@@ -235,7 +239,7 @@ class Forms:
         self.places: dict[Value, int] = {}
         self.within: list[Local] = []
 
-    def of(self, x: Value) -> Form:
+    def of(self, x: Value) -> GivenForm:
         """Return the form of an operand."""
         if isinstance(x.sample, Local):
             return self.of_function(x.sample)
@@ -246,35 +250,36 @@ class Forms:
         if x.items is not None and x.contents is None and x not in self.builder.iterators:
             if is_dict(x):
                 entries = entries_of_dict(x)
-                return Entries([*entries], [*map(self.of, entries.values())])
+                return GivenDict([*entries], [*map(self.of, entries.values())])
             if type(x.sample) in (tuple, list):
-                return Items(type(x.sample), [*map(self.of, x.items)])
+                return GivenItems(type(x.sample), [*map(self.of, x.items)])
         raise NotSupported.RULE_OPERAND(
-            "it passes an object, or a list of any length, to a function whose rule takes the engine"
+            "it passes an object, or a list of any length, to a function whose rule takes the "
+            "engine"
         )
 
-    def leaf(self, x: Value) -> Form:
+    def leaf(self, x: Value) -> GivenForm:
         """Return the form of a number or an array."""
         if x.active and not can_carry(x.fact):
             raise Unsound.NO_FLOAT("a differentiated value is not a float")
         if x not in self.places:
             self.places[x] = len(self.leaves)
             self.leaves.append(x)
-        return Leaf(self.places[x], x.active)
+        return GivenLeaf(self.places[x], x.active)
 
-    def of_constant(self, x: Any) -> Form:
+    def of_constant(self, x: Any) -> GivenForm:
         """Return the form of a constant; one that is called must not have effects."""
         if callable(x):
             self.search.value(x, getattr(x, "__name__", "a function"), 0)
         elif type(x) is tuple:
-            return Items(tuple, [*map(self.of_constant, x)])
+            return GivenItems(tuple, [*map(self.of_constant, x)])
         elif not is_known_constant(x):
             raise NotSupported.RULE_OPERAND(
                 f"it passes {an(type(x).__name__)} to a function whose rule takes the engine"
             )
-        return Fixed(x)
+        return GivenConstant(x)
 
-    def of_function(self, f: Local) -> Form:
+    def of_function(self, f: Local) -> GivenForm:
         """Return the form of a function that is defined inside."""
         if f in self.within or f.is_abstract or f.is_wrapped:
             raise NotSupported.RECURSION(f"{f.code.co_name} calls itself, and is given to a rule")
@@ -284,7 +289,7 @@ class Forms:
         finally:
             self.within.pop()
         defaults = {name: self.of(x) for name, x in f.defaults.items()}
-        if not all(isinstance(form, Fixed) for form in defaults.values()):
+        if not all(isinstance(form, GivenConstant) for form in defaults.values()):
             raise NotSupported.RULE_OPERAND(
                 f"{f.code.co_name} has computed defaults, and is given to a rule"
             )
@@ -293,7 +298,7 @@ class Forms:
         first = tuple([form.made(()) for n, form in defaults.items() if n in named.args])
         cells = tuple([types.CellType() for _ in parts])
         self.search.body(types.FunctionType(f.code, f.globals, closure=cells), 0)
-        return Function(f.code, f.globals, parts, first or None, by_name)
+        return GivenFunction(f.code, f.globals, parts, first or None, by_name)
 
     def captured(self, f: Local, name: str) -> Value:
         """Return the value of a variable that a function captures."""

@@ -1,0 +1,487 @@
+"""Solvers inside transformed code: all around them is transformed, and the gradient is the tape's.
+
+The functions that a solver is given capture what is differentiated, in many ways; finite
+differences and the tape are the oracles, on the first calls and on later ones.
+"""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import dblquad, odeint, quad, solve_ivp
+from scipy.optimize import (
+    brentq,
+    curve_fit,
+    fsolve,
+    least_squares,
+    minimize,
+    minimize_scalar,
+    newton,
+    root,
+    root_scalar,
+)
+
+from zygote_lite import NoRuleError, code_adjoint, grad, hessian, hvp, jvp, value_and_grad
+from zygote_lite.testing import observed, recorded_only
+
+GRAVITY = 9.81
+DATA = np.array([1.0, 2.0, 3.0])
+TIMES = np.linspace(0.0, 2.0, 9)
+NOTED = []
+
+
+def integral(f, b=1.0):
+    return quad(f, 0.0, b)[0]
+
+
+def of_tuple(a):
+    p = (a, (2.0 * a, a * a))
+    return integral(lambda t: p[0] * t + p[1][0] * p[1][1] * t * t)
+
+
+def of_complex(a):
+    z = complex(0.5, 1.0) * a
+    return integral(lambda t: abs(z * t) ** 2)
+
+
+def of_list(a):
+    p = [a, 2.0 * a]
+    return integral(lambda t: p[0] * t + p[1] * t * t)
+
+
+def of_dict(a):
+    p = {"k": a, "c": 2.0 * a}
+    return integral(lambda t: p["k"] * t + p["c"] * t * t)
+
+
+def of_functions(a):
+    def line(s):
+        return a * s
+
+    return integral(lambda t: line(t) * line(2 * t), a)
+
+
+def of_array(a):
+    w = np.array([a, a * a, 1.0])
+    return integral(lambda t: np.dot(w, np.array([1.0, t, t * t])))
+
+
+def of_loop_variable(a):
+    s = 0.0
+    for i in range(4):
+        k = a * i
+        s = s + integral(lambda t: math.cos(k * t) + i)
+    return s
+
+
+def rebound_before(a):
+    k = a
+    f = lambda x: x * x - k
+    k = 2.0 * a
+    return brentq(f, 0.0, 5.0)
+
+
+def rebound_after(a):
+    k = a
+    found = brentq(lambda x: x * x - k, 0.0, 5.0)
+    k = 7.0 * a
+    return found + k
+
+
+def carried(a):
+    x = a
+    for _ in range(3):
+        x = brentq(lambda z: z + z**3 - x, -5.0, 5.0) + a
+    return x
+
+
+def in_branch(a):
+    if a > 1.0:
+        s = integral(lambda t: math.exp(-a * t))
+    else:
+        s = a * a
+    return s * a
+
+
+def written(a):
+    w = np.zeros(3)
+    w[0] = a
+    s = integral(lambda t: w[0] * t + w[1])
+    w[1] = a * s
+    w[0] = 2.0 * a
+    return s + integral(lambda t: w[0] * t + w[1])
+
+
+def written_in_loop(a):
+    w = np.zeros(3)
+    s = 0.0
+    for i in range(3):
+        w[i] = a * (i + 1)
+        s = s + integral(lambda t: np.sum(w) * t)
+    return s
+
+
+def of_globals(a):
+    return integral(lambda t: GRAVITY * a * t + DATA[1])
+
+
+def by_args(a):
+    return quad(lambda t, k: k * t, 0.0, 1.0, args=(a,))[0]
+
+
+def by_one_arg(a):
+    return quad(lambda t, k: k * t, 0.0, 1.0, args=a)[0]
+
+
+def by_position(a):
+    return quad(lambda t, k: k * t, 0.0, a, (a,))[0]
+
+
+def by_array_in_args(a):
+    v = np.array([a, a * a])
+    return quad(lambda t, v: v[0] * t + v[1], 0.0, 1.0, args=(v,))[0]
+
+
+def by_list_in_args(a):
+    return quad(lambda t, v: v[0] * t + v[1], 0.0, 1.0, args=([a, a * a],))[0]
+
+
+def by_args_and_closure(a):
+    b = a * a
+    return quad(lambda t, k: k * t + b, 0.0, 1.0, args=(b,))[0]
+
+
+def by_name(a):
+    return quad(func=lambda t: a * t, a=0.0, b=a)[0]
+
+
+def with_default(a):
+    return integral(lambda t, n=2.0: a * t * n)
+
+
+def infinite(a):
+    return quad(lambda t: math.exp(-a * t * t), -np.inf, np.inf)[0]
+
+
+def same_function_twice(a):
+    f = lambda t: a * t
+    return integral(f) * integral(f, a) + f(a)
+
+
+def double(a):
+    return dblquad(lambda y, x: a * x * y, 0.0, a, lambda x: 0.0, lambda x: x * a)[0]
+
+
+def price(x, k):
+    return x**3 + x - k
+
+
+def by_named_function(a):
+    return brentq(price, 0.0, 5.0, args=(a,)) ** 2
+
+
+def by_newton(a):
+    return newton(lambda x: x * x - a, 1.0, fprime=lambda x: 2 * x)
+
+
+def by_root_scalar(a):
+    found = root_scalar(lambda x: x**3 - a, bracket=[0.0, 3.0])
+    return found.root * (1.0 if found.converged else 5.0)
+
+
+def by_root(a):
+    equations = lambda x: np.array([x[0] ** 2 + a * x[1] - 3.0, x[0] - a * x[1] ** 3])
+    return np.sum(root(equations, np.array([1.0, 1.0]), tol=1e-12).x ** 2)
+
+
+def by_fsolve(a):
+    return fsolve(lambda x: [x[0] ** 2 + a * x[1] - 3.0, x[0] - a], [1.0, 1.0])[1]
+
+
+def by_minimize(a):
+    found = minimize(lambda x: np.sum((x - a) ** 2) + a, np.zeros(2), tol=1e-6)
+    if not found.success:
+        raise ValueError("not found")
+    return found["x"][0] * found.fun
+
+
+def by_minimize_scalar(a):
+    found = minimize_scalar(lambda x: (x - a) ** 2 + 0.1 * x**4)
+    return found.x * found.fun
+
+
+def by_least_squares(a):
+    left = lambda q: q[0] * np.exp(-q[1] * DATA) - a * np.array([0.5, 0.3, 0.2])
+    return least_squares(left, np.array([1.0, 0.5]), xtol=1e-14, ftol=1e-14).x[0]
+
+
+def decay(t, height, rate):
+    return height * np.exp(-rate * t)
+
+
+def by_curve_fit(a):
+    best, _ = curve_fit(
+        decay, DATA, np.array([0.5 * a, 0.3, 0.2 * a]), [1.0, 0.5], xtol=1e-14, ftol=1e-14
+    )
+    return best[0]
+
+
+def falls(a):
+    return solve_ivp(lambda t, y: [-a * y[0]], (0.0, 1.0), [a], rtol=1e-8, atol=1e-10)
+
+
+def by_solve_ivp(a):
+    found = falls(a)
+    return found.y[0, -1] + found.t[-1]
+
+
+def spring(t, y, k, c):
+    return np.array([y[1], -k * y[0] - c * y[1]])
+
+
+def by_spring(a):
+    found = solve_ivp(spring, (0.0, 2.0), [1.0, 0.0], t_eval=TIMES, args=(a, 0.3), rtol=1e-7)
+    return np.sum((found.y[0] - np.cos(TIMES)) ** 2)
+
+
+def by_ends(a):
+    times = np.array([0.5, a])
+    found = solve_ivp(lambda t, y: [-a * y[0]], (0.0, 2.0), [1.0], t_eval=times, rtol=1e-8)
+    return np.sum(found.y[0])
+
+
+def by_odeint(a):
+    found = odeint(lambda y, t: [y[1], -a * y[0]], [a, 0.0], [0.0, 0.5, a])
+    return found[-1, 0]
+
+
+def of_constants(a):
+    found = minimize(lambda x: np.sum((x - 3.0) ** 2), np.zeros(2))
+    return brentq(lambda x: x * x - 2.0, 0.0, 5.0) * a + found.x[0] * a
+
+
+TRANSFORMED = [
+    of_tuple, of_complex, of_list, of_dict, of_functions, of_array, of_loop_variable,
+    rebound_before, rebound_after, carried, in_branch, written, written_in_loop, of_globals,
+    by_args, by_one_arg, by_position, by_array_in_args, by_list_in_args, by_args_and_closure,
+    by_name, with_default, infinite, same_function_twice, double, by_named_function, by_newton,
+    by_root_scalar, by_root, by_fsolve, by_minimize, by_minimize_scalar, by_least_squares,
+    by_curve_fit, by_solve_ivp, by_spring, by_ends, by_odeint, of_constants,
+]  # fmt: skip
+
+
+def differences(f, a, h=1e-4):
+    return (8 * (f(a + h) - f(a - h)) - (f(a + 2 * h) - f(a - 2 * h))) / (12 * h)
+
+
+INEXACT = {by_minimize: 1e-3, by_curve_fit: 1e-3}  # as the minima that SciPy finds are
+
+
+@pytest.mark.parametrize("f", TRANSFORMED)
+def test_all_around_a_solver_is_transformed(f):
+    slope = value_and_grad(f)
+    with recorded_only():
+        value, want = slope(1.3)
+    within = INEXACT.get(f, 2e-5)
+    np.testing.assert_allclose(want, differences(f, 1.3), rtol=within, atol=1e-7)
+    with observed() as answers:
+        for _ in range(6):
+            y, d = slope(1.3)
+            assert type(d) is float
+            np.testing.assert_allclose([y, d], [value, want], rtol=1e-12)
+    assert [answer.tier for answer in answers[2:]] == ["transformed"] * 4
+    for a in (1.15, 1.45):
+        np.testing.assert_allclose(slope(a)[1], differences(f, a), rtol=within, atol=1e-7)
+
+
+class Line:
+    def __init__(self, k):
+        self.k = k
+
+    def at(self, t):
+        return self.k * t
+
+    def __call__(self, t):
+        return self.k * t * t
+
+
+def by_partial(a):
+    return integral(functools.partial(lambda k, t: k * t * t, a))
+
+
+def by_method(a):
+    return integral(Line(a).at)
+
+
+def by_object(a):
+    return integral(Line(a))
+
+
+def of_object(a):
+    line = Line(a)
+    return integral(lambda t: line.k * t + line.at(t))
+
+
+def by_solver_inside(a):
+    def inside(t):
+        return integral(lambda s: math.exp(-a * s * t))
+
+    return integral(inside)
+
+
+def by_gradient_inside(a):
+    return grad(lambda b: integral(lambda t: b * b * t))(a) * a
+
+
+def noting(a):
+    def f(x):
+        NOTED.append(x)
+        return x - a
+
+    return brentq(f, 0.0, 5.0)
+
+
+def counting(a):
+    n = 0
+
+    def f(x):
+        nonlocal n
+        n += 1
+        return x - a
+
+    return brentq(f, 0.0, 5.0) * a
+
+
+def caught(a):
+    try:
+        return brentq(lambda x: x - a, 2.0, 3.0)
+    except ValueError:
+        return a * a
+
+
+def with_solution(a):
+    found = solve_ivp(lambda t, y: [-a * y[0]], (0, 1), [a], dense_output=True, rtol=1e-8)
+    return found.sol(0.5)[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [by_partial, by_method, by_object, of_object, by_solver_inside, by_gradient_inside, noting,
+     counting, caught, with_solution],
+)  # fmt: skip
+def test_others_are_right_in_either_way(f):
+    slope = grad(f)
+    want = differences(f, 1.3)
+    for _ in range(6):
+        np.testing.assert_allclose(slope(1.3), want, rtol=2e-5)
+
+
+def test_what_a_function_notes_is_noted_once():
+    slope = grad(noting)
+    NOTED.clear()
+    noting(1.3)
+    once = [*NOTED]
+    for _ in range(5):
+        NOTED.clear()
+        slope(1.3)
+        assert [x for x in NOTED if x in once][: len(once)] == once
+        assert len(NOTED) <= len(once) + 2  # where the root is, the rule asks once more
+
+
+def test_arguments_may_change_their_types():
+    def f(k):
+        return integral(lambda t: np.sum(k * np.array([t, 1.0])))
+
+    slope = grad(f)
+    given = [1.3, 1.3, 1.3, np.array([1.0, 2.0]), 2, np.float32(1.3), np.array([1.0, 2.0]), 1.3,
+             np.array([1.0, 2.0]), np.array([1.0, 2.0], np.float32), 2, 2]  # fmt: skip
+    for k in given:
+        found = slope(k)
+        want = [0.5, 1.0] if np.ndim(k) else 1.5
+        np.testing.assert_allclose(found, want, rtol=1e-6)
+        assert np.asarray(found).dtype == (np.asarray(k).dtype if k is not given[4] else float)
+
+
+def test_captured_values_may_change_their_types():
+    held = {"k": 2.0}
+
+    def f(a):
+        k = held["k"]
+        return integral(lambda t: np.sum(k) * a * t)
+
+    slope = grad(f)
+    for k in (2.0, 2.0, 2.0, np.array([1.0, 2.0]), 3, 2.0, np.array([1.0, 2.0]), 3, 2.0):
+        held["k"] = k
+        np.testing.assert_allclose(slope(1.3), np.sum(k) / 2)
+
+
+def test_global_arrays_may_be_written_and_replaced(monkeypatch):
+    slope = grad(lambda a: integral(lambda t: DATA[1] * a * t))
+    for second in (2.0, 2.0, 2.0, 5.0):
+        monkeypatch.setitem(globals(), "DATA", np.array([1.0, second, 3.0]))
+        np.testing.assert_allclose(slope(1.3), second / 2)
+    DATA[1] = 8.0
+    np.testing.assert_allclose(slope(1.3), 4.0)
+
+
+def test_a_global_array_that_is_also_an_argument():
+    def f(x):
+        return integral(lambda t: x[0] * t + DATA[1])
+
+    slope = value_and_grad(f)
+    for _ in range(4):
+        with recorded_only():
+            value, want = slope(DATA)
+        y, found = slope(DATA)
+        np.testing.assert_allclose(y, value)
+        np.testing.assert_array_equal(found, want)
+
+
+def test_a_solver_that_fails_later_raises_its_own_error():
+    slope = grad(lambda a: brentq(lambda x: x - a, 0.0, 2.0) ** 2)
+    for _ in range(4):
+        assert slope(1.5) == pytest.approx(3.0)
+    with pytest.raises(ValueError, match="different signs"):
+        slope(5.0)
+    assert slope(1.5) == pytest.approx(3.0)
+
+
+def test_an_answer_without_derivative_is_refused_on_later_calls_too():
+    slope = grad(lambda a: newton(lambda x: x**2 - a, 0.0 * a, maxiter=200))
+    for _ in range(4):
+        with pytest.raises(np.linalg.LinAlgError):
+            slope(0.0)
+
+
+def test_what_has_no_gradient_is_refused_on_later_calls_too():
+    def f(a):
+        found = root_scalar(lambda x: x**3 - a, bracket=[0.0, 3.0])
+        return found.root * found.iterations
+
+    for _ in range(4):
+        with pytest.raises(NoRuleError, match="iterations"):
+            grad(f)(1.3)
+
+
+def test_tangents_and_second_derivatives():
+    f = by_named_function
+    second = (grad(f)(1.301) - grad(f)(1.299)) / 0.002
+    want = differences(f, 1.3)
+    for _ in range(4):
+        assert jvp(f, (1.3,), (2.0,))[1] == pytest.approx(2.0 * want, rel=1e-6)
+        assert hvp(f)(1.3, 1.0) == pytest.approx(second, rel=1e-4)
+        assert hessian(f)(1.3) == pytest.approx(second, rel=1e-4)
+
+
+def test_the_text_shows_the_call_and_why_it_is_recorded():
+    text = code_adjoint(by_args_and_closure, 1.3)
+    assert text.startswith("# quad is recorded: its rule is handed the engine")
+    assert "= quad(b)" in text
+
+
+def test_a_solver_through_which_no_gradient_passes_is_called_alone():
+    text = code_adjoint(of_constants, 1.3)
+    assert "brentq()" in text
+    assert " = minimize(" in text
+    assert "is recorded" not in text
