@@ -145,7 +145,7 @@ class GivenFunction(_OfParts):
         if not self.carries or d is None:
             return
         if not isinstance(d, Tangent):
-            raise TypeError(f"the cotangent of a function is a {type(d).__name__}")
+            raise TypeError(f"a function has a cotangent of the type {type(d).__name__}")
         given = dict(d.items())
         for name, part in zip(self.code.co_freevars, self.parts, strict=True):
             part.unmade(given.get(name), into)
