@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import dblquad, odeint, quad, solve_ivp
+from scipy.ndimage import map_coordinates
 from scipy.optimize import (
     brentq,
     curve_fit,
@@ -23,6 +24,9 @@ from scipy.optimize import (
 )
 
 from zygote_lite import NoRuleError, code_adjoint, grad, hessian, hvp, jvp, value_and_grad
+from zygote_lite._specialize.handed import answered
+from zygote_lite._tape import rules
+from zygote_lite.modes import CHECKED
 from zygote_lite.testing import observed, recorded_only
 
 GRAVITY = 9.81
@@ -256,6 +260,30 @@ def by_odeint(a):
     return found[-1, 0]
 
 
+def by_names_of_residuals(a):
+    def left(q, scale, shift, data):
+        return scale * q[0] * np.exp(-q[1] * data) - shift * np.array([0.5, 0.3, 0.2])
+
+    given = {"shift": a, "data": DATA}
+    tight = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14}
+    found = least_squares(left, np.array([1.0, 0.5]), args=(a * a,), kwargs=given, **tight)
+    return found.x[0] + found.cost
+
+
+IMAGE = np.add.outer(np.sin(np.arange(8.0)), np.cos(0.5 * np.arange(8.0)))
+ROWS, COLUMNS = np.mgrid[0:8, 0:8].astype(float)
+
+
+def by_image(a):
+    moved = map_coordinates(IMAGE, [ROWS - 0.1 * a, COLUMNS + 0.2 * a], order=3, mode="nearest")
+    return np.mean((moved - IMAGE) ** 2)
+
+
+def by_image_and_constant_rows(a):
+    moved = map_coordinates(IMAGE * a, (ROWS, COLUMNS + 0.2 * a), order=3, mode="nearest")
+    return np.mean((moved - IMAGE) ** 2)
+
+
 def of_constants(a):
     found = minimize(lambda x: np.sum((x - 3.0) ** 2), np.zeros(2))
     return brentq(lambda x: x * x - 2.0, 0.0, 5.0) * a + found.x[0] * a
@@ -268,6 +296,7 @@ TRANSFORMED = [
     by_name, with_default, infinite, same_function_twice, double, by_named_function, by_newton,
     by_root_scalar, by_root, by_fsolve, by_minimize, by_minimize_scalar, by_least_squares,
     by_curve_fit, by_solve_ivp, by_spring, by_ends, by_odeint, of_constants,
+    by_names_of_residuals, by_image, by_image_and_constant_rows,
 ]  # fmt: skip
 
 
@@ -293,6 +322,35 @@ def test_all_around_a_solver_is_transformed(f):
     assert [answer.tier for answer in answers[2:]] == ["transformed"] * 4
     for a in (1.15, 1.45):
         np.testing.assert_allclose(slope(a)[1], differences(f, a), rtol=within, atol=1e-7)
+
+
+@pytest.mark.skipif(CHECKED, reason="the tape is asked too")
+@pytest.mark.parametrize("f", [by_minimize, by_minimize_scalar, by_least_squares, by_curve_fit])
+def test_second_derivatives_at_a_minimum_are_transformed(f, monkeypatch):
+    slope = grad(f)
+    for _ in range(6):
+        want = slope(1.3)
+    monkeypatch.setattr(rules, "for_functions", [answered])  # and nobody records
+    with observed() as answers:
+        assert slope(1.3) == want
+    assert answers[0].tier == "transformed"
+
+
+def test_a_minimum_moves_with_what_several_functions_capture():
+    def f(a):
+        def near(x):
+            return np.sum((x - a) ** 2)
+
+        def far(x):
+            return np.sum((x - a * a) ** 2) + 0.3 * x[0] ** 4 * a
+
+        first = minimize(near, np.zeros(2)).x
+        second = minimize(far, np.zeros(2), method="Newton-CG", jac=grad(far)).x
+        return first[0] + second[0] * second[1]
+
+    slope = grad(f)
+    for a in (1.3, 1.3, 1.3, 1.3, 1.1, 1.2):
+        np.testing.assert_allclose(slope(a), differences(f, a, 1e-3), rtol=1e-4)
 
 
 class Line:

@@ -25,29 +25,44 @@ def half_square(f, x, *args):
     return 0.5 * np.sum(found * found)
 
 
-@solver(rule, so.least_squares, by=("fun", "args"), without=("x0", "jac"))
+def residuals_by_name(f, x, named, *args):
+    """Return the residuals of a function that takes further arguments by name."""
+    return np.ravel(np.asarray(f(x, *args, **named)))
+
+
+def half_square_by_name(f, x, named, *args):
+    """Return half the sum of squared residuals of such a function."""
+    found = residuals_by_name(f, x, named, *args)
+    return 0.5 * np.sum(found * found)
+
+
+@solver(rule, so.least_squares, by=("fun", "args", "kwargs"), without=("x0", "jac"))
 def _(ad, y, given):
-    f, args = given["fun"], given["args"]
+    f, args, named = given["fun"], given["args"], given["kwargs"]
     if given["loss"] != "linear":
         raise NotImplementedError(
             "scipy.optimize.least_squares has a rule for loss='linear': minimize the sum of "
             "another loss by `scipy.optimize.minimize`, which has one"
         )
     refuse_unless_tuple(so.least_squares, args)
-    if given["kwargs"]:
-        raise NotImplementedError("scipy.optimize.least_squares has no rule for kwargs: use args")
     bounds = pair_of(given["bounds"], y.x.size)
-    found = Minimum(ad, so.least_squares, f, args, y.x, bounds, value=half_square, done=y.success)
-    _, back = ad(residuals, f, y.x, *as_arguments(args))
+    read, value, every = residuals, half_square, args
+    if named:
+        read, value, every = residuals_by_name, half_square_by_name, (named, *args)
+    found = Minimum(ad, so.least_squares, f, every, y.x, bounds, value=value, done=y.success)
+    _, back = ad(read, f, y.x, *as_arguments(every))
 
     def pullback(dy):
         dx, dcost, dresiduals = parts_of(dy, so.least_squares, ("x", "cost", "fun"))
         df = dargs = None
         if dresiduals is not None:
             _, df, dx_too, *dargs = back(dresiduals)
-            dx, dargs = accumulate(dx, dx_too), like_arguments(dargs, args)
+            dx, dargs = accumulate(dx, dx_too), like_arguments(dargs, every)
         df_too, dargs_too = found.pulled(dx, dcost)
-        return {"fun": accumulate(df, df_too), "args": accumulate(dargs, dargs_too)}
+        df, dargs = accumulate(df, df_too), accumulate(dargs, dargs_too)
+        if not named or dargs is None:
+            return {"fun": df, "args": dargs}
+        return {"fun": df, "kwargs": dargs[0], "args": dargs[1:]}
 
     return pullback
 

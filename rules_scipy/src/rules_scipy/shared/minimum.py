@@ -4,6 +4,8 @@ An entry that its bound holds stays there. The gradient itself comes from the AD
 differentiates it once more; or from the function, where it returns it beside its value.
 """
 
+import functools
+
 import numpy as np
 
 from rules_scipy.shared.implicit import adjoint_of, solved
@@ -102,12 +104,16 @@ def near(x, bound):
     return np.abs(x - bound) <= 1e-4 * (1 + np.abs(bound))
 
 
+@functools.lru_cache(maxsize=16)
 def gradient_of(ad, value):
-    """Return the gradient of a value by the place, as a function of what the value is one of."""
+    """Return the gradient of a value by the place, as a function of what the value is one of.
+
+    It is one function for each value, for which an AD may keep what it has found out.
+    """
 
     def gradient(f, x, *args):
-        _, back = ad(value, f, x, *args)
-        return back(1.0)[2]
+        _, back = ad(lambda x: value(f, x, *args), x)
+        return back(1.0)[1]
 
     return gradient
 

@@ -22,6 +22,7 @@ from zygote_lite._ir.bytecode import without_type_parameters
 from zygote_lite._ir.source import definition_of, remember
 from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.callee import finite_cotangents, value_and_pullback
+from zygote_lite._specialize.typed.derivatives import Verb, declare_verb
 from zygote_lite._specialize.watch import AS_RULE
 from zygote_lite._tape.handed_over import recorded_for_rule
 from zygote_lite._tape.rules import handed_in
@@ -60,11 +61,27 @@ def answered(f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any] | None:
 
 
 def _place_of_function(f: types.FunctionType, xs: tuple[Any, ...]) -> int | None:
-    """Return which argument is a function with captured values, where `f` has none; or `None`."""
-    if types.FunctionType not in map(type, xs) or f.__closure__:
+    """Return which argument is a function with captured values; or `None`.
+
+    What `f` captures itself, if anything, are functions that hold nothing.
+    """
+    if types.FunctionType not in map(type, xs):
+        return None
+    if f.__closure__ and not all(_holds_nothing_in(cell) for cell in f.__closure__):
         return None
     places = [i for i, x in enumerate(xs) if type(x) is types.FunctionType]
     return places[0] if len(places) == 1 else None
+
+
+def _holds_nothing_in(cell: types.CellType) -> bool:
+    """Return whether a cell has the engine, or a function that is its code alone."""
+    try:
+        f = cell.cell_contents
+    except ValueError:  # it has no value yet
+        return False
+    if f is handed_in:
+        return True
+    return type(f) is types.FunctionType and not f.__closure__ and _is_code_alone(f)
 
 
 def _plan_of(
@@ -76,7 +93,8 @@ def _plan_of(
     """
     if _are_large(operands):
         return None
-    kinds = (*_forms(operands), *((f.__code__, at) if at is not None else ()))
+    which = f if f.__closure__ else f.__code__
+    kinds = (*_forms(operands), *((which, at) if at is not None else ()))
     inner = f if at is None else xs[at]
     last = state.handed
     if last and last[0] is state.run and last[1]() is inner and last[2] == kinds:
@@ -185,6 +203,7 @@ class HandedPullback:
         return (d, *xs) if at is None else (None, *xs[:at], d, *xs[at:])
 
 
+declare_verb(handed_in, Verb.PULLBACK)  # where a rule takes a derivative of a derivative
 _lifted_so_far = itertools.count()
 
 

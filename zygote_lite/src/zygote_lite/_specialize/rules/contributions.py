@@ -25,6 +25,7 @@ from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import same_shape
+from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, is_one, shape_root
 
 
@@ -89,6 +90,8 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
     if d.is_constant and d.sample is None:
         return d
     if isinstance(x.fact, Other):
+        if x.active and x.items is not None and type(x.sample) in (tuple, list) and d.is_array:
+            return _projected_parts(builder, d, x)
         if x.active:
             raise NotSupported.STRUCTURE_COTANGENT(
                 "the gradient of a tuple, list, dict or object is needed as a whole"
@@ -134,6 +137,25 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
         op.target.active = True
         op.reverse_rule, op.active_operands = ProjectedRule(d), [d]
     return op.target
+
+
+def _projected_parts(builder: Builder, d: Value, x: Value) -> Value:
+    """Write the cotangents of the parts of a tuple or a list, from an array with those of all."""
+    whole = builder.operation(project, [d, x], certain=True).target
+    nested = any(item.items is not None for item in x.items or ())
+    if nested or type(whole.sample) is not type(x.sample):
+        raise NotSupported.STRUCTURE_COTANGENT(
+            "the gradient of a list of lists is needed as a whole"
+        )
+    parts = []
+    for i, item in enumerate(x.items or ()):
+        if not item.active:
+            parts.append(constant(None))
+            continue
+        part = builder.operation(operator.getitem, [whole, constant(i)], fact=item.fact).target
+        part.fresh = False
+        parts.append(part)
+    return structure(type(x.sample), parts)
 
 
 def _real_part(builder: Builder, d: Value) -> Value:
