@@ -74,8 +74,6 @@ REFUSED = {
     "entry 1": lambda y: so.curve_fit(model, TIMES, y)[1],
     "loss='linear'": lambda y: so.least_squares(left, [1.0, 1.0], args=(y,), loss="huber").x,
     "and not grad": lambda y: so.least_squares(left, [1.0, 1.0], args=(y,)).grad,
-    "kwargs": lambda y: so.least_squares(
-        lambda p, y, n: left(p, y) * n, [1.0, 1.0], args=(y,), kwargs={"n": 1}).x,
 }  # fmt: skip
 
 
@@ -83,3 +81,17 @@ REFUSED = {
 def test_what_has_no_rule_is_refused(message):
     with pytest.raises(NoRuleError, match=message):
         gradient(lambda y: np.sum(REFUSED[message](y)), HEIGHTS)
+
+
+def test_residuals_may_take_arguments_by_name():
+    by_name = lambda y, n: (
+        so.least_squares(
+            lambda p, y, n: left(p, y) * n, [1.0, 1.0], args=(y,), kwargs={"n": n}
+        ).cost
+    )
+    y = HEIGHTS
+    dy, dn = gradient(by_name, y, 1.5)
+    want = gradient(lambda y: so.least_squares(left, [1.0, 1.0], args=(y,)).cost, y)[0]
+    np.testing.assert_allclose(dy, 1.5**2 * want, rtol=1e-6)
+    h = 1e-5
+    np.testing.assert_allclose(dn, (by_name(y, 1.5 + h) - by_name(y, 1.5 - h)) / (2 * h), rtol=1e-6)
