@@ -15,6 +15,7 @@ from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.attempts import Attempts, Way
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
+from zygote_lite._specialize.infer.effects.collectors import is_one_by_one, settle_collectors
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.held.inputs import as_given
 from zygote_lite._specialize.infer.inputs import argument
@@ -140,6 +141,7 @@ def _with_reverse(
     Where it writes to arrays that it is to have for itself it raises `NotSpecializable`.
     """
     settle_attributes(builder)
+    settle_collectors(builder)
     settle_changes(builder)
     refuse_changed_functions(builder.out)
     _differentiated.complete(builder, arguments)
@@ -216,7 +218,7 @@ def interpreted(
     builder = Interpreter(inputs)
     builder.twice, builder.uniform = twice, way.uniform
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
-    builder.distinct, builder.handlers = distinct or bool(own), way.handlers
+    builder.distinct, builder.handlers = distinct or is_one_by_one(own), way.handlers
     builder.own, builder.wanted = own, set() if wanted is None else wanted
     builder.differentiate, builder.held = differentiate, way.held
     builder.guesses = 0 if way.guesses is None else _MOST_GUESSES

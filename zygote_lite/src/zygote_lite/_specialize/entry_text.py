@@ -1,6 +1,7 @@
 """The text of an entry: tests of what the code takes for granted, its call, and how it ends."""
 
 import textwrap
+from collections import deque
 
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.guards import checks_of, finite_checks, guards_of, lists_in
@@ -148,6 +149,7 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
         tests += [f"are_distinct({', '.join(lists)})"] if len(lists) > 1 else []
     if lists and others:  # what is differentiated may be read from outside too
         tests.append(f"are_apart(({', '.join(lists)},), {', '.join(others)})")
+    tests += _tests_of_collectors(made, lists)
     for name in made.inputs.lends:  # each of these dicts has one variable
         known = [other for other in made.inputs.containers if other != name]
         known += [f"{other}.__dict__" for other in made.inputs.objects]
@@ -161,6 +163,21 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
         tests += map(str, guards_of(expression, outer, name))
     outside = zip(given, (x for x, _ in made.inputs.given.values()), strict=True)
     return tests + _tests_of_changed(made, [name for name, x in outside if x.is_array]), given
+
+
+def _tests_of_collectors(made: Specialized, lists: list[str]) -> list[str]:
+    """Return the tests that containers that are put into are nothing else that is read."""
+    inputs, names = made.inputs, [*made.inputs.collectors]
+    if not names:
+        return []
+    others = [*lists, *(name for name in inputs.containers if name not in names)]
+    others += [
+        name for name, kind in inputs.classes.items()
+        if issubclass(kind, (list, dict, set, deque)) and name not in (*names, *others)
+    ]  # fmt: skip
+    others += [f"{name}.__dict__" for name in (*inputs.objects, *inputs.assigned)]
+    tests = [f"are_distinct({', '.join(names)})"] if len(names) > 1 else []
+    return tests + ([f"are_apart(({', '.join(names)},), {', '.join(others)})"] if others else [])
 
 
 def _tests_of_changed(made: Specialized, outside: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from zygote_lite._nested.gradients import inside_run
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.text.spell import spelled
 from zygote_lite._specialize.typed.facts import MANY, ONE, ArrayOf, ListOf, Scalar, may_be_complex
-from zygote_lite._specialize.typed.stand_ins import DataTable, RowsOfData
+from zygote_lite._specialize.typed.stand_ins import Collector, DataTable, RowsOfData
 from zygote_lite._specialize.typed.structures import parts_of, paths_of
 from zygote_lite._specialize.typed.values import Value
 
@@ -83,7 +83,7 @@ def guards_of(path: str, x: Value, name: str = "", *, exported: bool = False) ->
         kind = class_in(x.fact)
         numbers = Test(f"are_numbers({name}, {spelled(kind)}, {rows})")
         return [Test(f"type({first})", "is", "list"), numbers]
-    if isinstance(x.sample, RowsOfData | DataTable):  # of which parts are read from outside
+    if isinstance(x.sample, RowsOfData | DataTable | Collector):  # of which parts are read from outside
         return []
     if x.is_constant:
         same = Test(name, "==", repr(x.sample))

@@ -20,6 +20,7 @@ from zygote_lite._specialize.forward.dual import Dual, moves_complex
 from zygote_lite._specialize.forward.held import is_moving
 from zygote_lite._specialize.forward.lists import fact_of_tangent
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
+from zygote_lite._specialize.infer.effects.collectors import settle_collectors
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
@@ -97,6 +98,7 @@ def _dual_code(
                 over=over, has_islands=over is None,
             )  # fmt: skip
             settle_attributes(builder)
+            settle_collectors(builder)
             settle_changes(builder)
             refuse_changed_functions(builder.out)
             _differentiated.complete(builder, arguments)

@@ -1,6 +1,7 @@
 """Tuples, lists, dicts and slices that statements build, and what is appended to lists."""
 
 from rulescore.faults import an
+from zygote_lite._specialize.infer.effects.collectors import demand_collector
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
@@ -69,6 +70,7 @@ def change_items(builder: Builder, x: Value, name: str, xs: list[Value]) -> Valu
     if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list while it iterates over it")
     if builder.homes.get(x) is not builder.out:
+        demand_collector(builder, x)
         raise Unsound.WRITES_ELSEWHERE(
             "it changes a list in a branch or a loop, and made the list before that"
         )

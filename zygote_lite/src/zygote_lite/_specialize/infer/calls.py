@@ -18,6 +18,7 @@ from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.applied.rule_calls import applied_as_a_whole
+from zygote_lite._specialize.infer.effects.collectors import of_collectors
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.effects import output as _output
 from zygote_lite._specialize.infer.held import calls as _held_calls
@@ -102,7 +103,8 @@ def call(
 
     The first of these answers that has an answer (`RESOLUTION`, in the same order):
 
-    1. a list that NumPy makes an array of, which is the tape's;
+    1. containers from outside that the code puts into;
+       a list that NumPy makes an array of, which is the tape's;
        what stands for a function while code is made: a function that is defined inside, a method,
        a partial, a getter; what is done with objects that inherit from containers;
     2. verbs of the engine, and what they have made; functions whose rules are handed the engine;
@@ -344,7 +346,8 @@ def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem:
 
 
 RESOLUTION: tuple[Resolver, ...] = (
-    _array_of_list, _stand_in, of_subclasses, of_tables, _verb, applied_as_a_whole, _effect,
+    of_collectors, _array_of_list, _stand_in, of_subclasses, of_tables, _verb, applied_as_a_whole,
+    _effect,
     _written_for_statements, _changing, _stand_in_made, _definition, _construction, _of_objects,
     _writing_call, _of_structures, _builtin, _known_already, _written_operation,
 )  # fmt: skip

@@ -9,6 +9,11 @@ from rulescore import rules_of
 from rulescore.faults import an
 from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.infer.builds import CHANGING, change_items
+from zygote_lite._specialize.infer.effects.collectors import (
+    demand_collector,
+    is_collector,
+    method_of_collector,
+)
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
@@ -57,6 +62,10 @@ def method_call(
         return bound_arguments(builder, owner.sample, xs, kws)
     if is_table(owner):
         return method_of_table(builder, owner, f.name, xs, kws)
+    if is_collector(owner):
+        return method_of_collector(builder, owner, f.name, xs, kws)
+    if builder.held and f.name in CHANGING:
+        demand_collector(builder, owner)
     if _draws.is_generator(owner):
         return _draws.drawn(builder, owner, f.name, xs, kws, stem)
     if _held.is_held(owner):

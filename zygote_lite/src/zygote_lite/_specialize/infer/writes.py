@@ -15,6 +15,11 @@ from collections.abc import Hashable
 import numpy as np
 
 from zygote_lite._specialize.infer.builds import may_be_of_any_length
+from zygote_lite._specialize.infer.effects.collectors import (
+    demand_collector,
+    is_collector,
+    put_entry,
+)
 from zygote_lite._specialize.infer.forms import with_entries
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
@@ -166,6 +171,11 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     if x.is_object:
         builder.call(builder.attribute(x, "__setitem__"), [index, value], {})
         return
+    if is_collector(x):
+        put_entry(builder, x, index, value)
+        return
+    if builder.held:
+        demand_collector(builder, x)
     if _held.is_held(x):
         _held_calls.put_held(builder, x, index, value)
         return

@@ -7,7 +7,7 @@ may hold it. All containers that one variable may hold share their contents.
 from dataclasses import dataclass, field
 from typing import Any
 
-from zygote_lite._specialize.typed.facts import Fact, Other, Scalar, can_carry, join_facts
+from zygote_lite._specialize.typed.facts import ArrayOf, Fact, Other, Scalar, can_carry, join_facts
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.stand_ins import Key
 from zygote_lite._specialize.typed.values import Value
@@ -101,6 +101,18 @@ def has_active(contents: Contents, seen: tuple[Contents, ...] = ()) -> bool:
     inner = [slot.contents for slot in contents.slots.values() if slot.contents is not None]
     return contents not in seen and (
         holds_active(contents) or any(has_active(c, (*seen, contents)) for c in inner)
+    )
+
+
+def holds_arrays(contents: Contents, seen: list[Contents]) -> bool:
+    """Return whether some contents are arrays, or have arrays inside."""
+    if contents in seen:
+        return False
+    seen.append(contents)
+    return any(
+        isinstance(slot.fact, ArrayOf)
+        or (slot.contents is not None and holds_arrays(root_of(slot.contents), seen))
+        for slot in contents.slots.values()
     )
 
 

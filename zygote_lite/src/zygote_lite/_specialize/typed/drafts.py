@@ -32,12 +32,18 @@ _OF_ATTEMPTS = (
     "objects",
     "adopted",
     "at_entry",
+    "given_away",
 )
 
 ONE_BY_ONE = "arrays that are equal are made one by one"
 Env = dict[str, Value]
 Tables = dict[Value, dict[str, Value]]
 Made = TypeVar("Made")
+
+
+def collected(x: Any) -> tuple[str, int]:
+    """Return what notes that the code puts into a container from outside."""
+    return "a container that is put into", id(x)
 
 
 class End(Env):
@@ -179,6 +185,7 @@ class Draft:
         self.given_as: dict[Value, tuple[Value, str]] = {}
         self.adopted: dict[str, Value] = {}  # given objects that are assigned to
         self.at_entry: Tables = {}  # of these, the attributes that they have at entry
+        self.given_away: set[Value] = set()  # lists and dicts that are put into those from outside
         self.earlier: list[Tables] = []  # what `tables` has returned
         self.top: list[Node] = self.out  # the block of the function itself
         self.resized: list[Any] = []  # of those that get another length
@@ -228,6 +235,8 @@ class Draft:
         for x, before in self.met.items():
             pairs = zip(lent.get(x, before), x.items or [], strict=True)
             if not all(a is b or is_same_constant(a, b) for a, b in pairs):
+                if x in self.inputs.outside and not (self.compiled or self.inner or self.twice):
+                    self.wanted.add(collected(self.inputs.outside[x]))
                 raise Unsound.WRITES_ELSEWHERE(
                     "it assigns an entry of a dict that it did not create, and does not set it back"
                 )
@@ -291,6 +300,10 @@ class Draft:
 
     def changing(self, x: Value) -> None:
         """Note that a list, dict or set whose items are known is about to change."""
+        if x in self.given_away:
+            raise Unsound.SHARED_WRITE(
+                "it changes a list or a dict that it has put into one from outside"
+            )
         before = dataclasses.replace(x, items=copy.copy(x.items))
         home = self.homes.get(x, self.top)  # of what is given, the block that names it
         held = copy.copy(x.sample) if isinstance(x.sample, list | dict | set) else None

@@ -8,6 +8,7 @@ import copy
 import logging
 import random
 import sys
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -32,13 +33,17 @@ class Effects:
         later: what waits, in its order.
         undo: what takes back what was done at once.
         streams: what is written to; the tape refuses that it is read again.
+        added: how many items are to be appended to lists from outside, by their identities.
+        entries: what is to be put into dicts from outside.
     """
 
-    __slots__ = ("later", "streams", "undo")
+    __slots__ = ("added", "entries", "later", "streams", "undo")
 
     def __init__(self, *generators: Any) -> None:
         self.later: list[Callable[[], Any]] = []
         self.streams: list[Any] = []
+        self.added: dict[int, int] = {}
+        self.entries: dict[int, dict[Any, Any]] = {}
         self.undo = [restoring(source) for source in generators]
 
     def perform(self) -> None:
@@ -161,3 +166,66 @@ def logged_by_root(
 def _give_handler() -> None:
     if not logging.root.handlers:
         logging.basicConfig()
+
+
+# -- containers from outside that are put into ------------------------------------------------------
+
+
+def append_at_the_end(effects: Effects, x: Any, value: Any) -> None:
+    """Note `x.append(value)`, of a list or a deque."""
+    effects.added[id(x)] = effects.added.get(id(x), 0) + 1
+    effects.later.append(partial(type(x).append, x, value))
+
+
+def append_left_at_the_end(effects: Effects, x: Any, value: Any) -> None:
+    """Note `x.appendleft(value)`, of a deque."""
+    effects.later.append(partial(deque.appendleft, x, value))
+
+
+def extend_at_the_end(effects: Effects, x: Any, more: tuple[Any, ...]) -> None:
+    """Note `x.extend(more)`, of a list or a deque."""
+    effects.added[id(x)] = effects.added.get(id(x), 0) + len(more)
+    effects.later.append(partial(type(x).extend, x, more))
+
+
+def add_at_the_end(effects: Effects, x: Any, value: Any) -> None:
+    """Note `x.add(value)`, of a set."""
+    effects.later.append(partial(set.add, x, value))
+
+
+def put_at_the_end(effects: Effects, x: Any, key: Any, value: Any) -> None:
+    """Note `x[key] = value`, of a dict."""
+    effects.entries.setdefault(id(x), {})[key] = value
+    effects.later.append(partial(type(x).__setitem__, x, key, value))
+
+
+def length_now(effects: Effects, x: list[Any]) -> int:
+    """Return the length of a list, with what is to be appended."""
+    return len(x) + effects.added.get(id(x), 0)
+
+
+def has_entry_now(effects: Effects, x: Any, key: Any) -> bool:
+    """Return whether a dict has a key, or is to get it."""
+    return key in effects.entries.get(id(x), ()) or key in x
+
+
+def entry_or(effects: Effects, x: Any, key: Any, default: Any) -> Any:
+    """Return an entry of a dict, or one that is to be put there, or else a default."""
+    waiting = effects.entries.get(id(x), {})
+    return waiting[key] if key in waiting else x.get(key, default)
+
+
+def entry_now(effects: Effects, x: Any, key: Any) -> Any:
+    """Return an entry of a dict, or one that is to be put there.
+
+    What a dict makes for a key that it does not have is to be put there, too.
+    """
+    if has_entry_now(effects, x, key):
+        return entry_or(effects, x, key, None)
+    if type(x) is Counter:
+        return 0
+    if type(x) is not defaultdict or x.default_factory not in (int, float):
+        raise KeyError(key)
+    value = x.default_factory()
+    put_at_the_end(effects, x, key, value)
+    return value

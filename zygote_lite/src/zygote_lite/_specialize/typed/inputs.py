@@ -75,6 +75,9 @@ class Inputs:
         tells_time: whether the code asks a clock, so that no two runs need agree.
         compares_texts: whether the code asks whether two texts are one object.
         plain: whether the code is to be read as it is before the passes, with its types.
+        outside: the lists and dicts that are read, with what they are outside.
+        collectors: the containers from outside that the code puts into, by their variables.
+        puts_arrays: whether it puts arrays into these.
         unfinished: generators that were taken from, and come to a `finally` if they are given up.
     """
 
@@ -119,6 +122,9 @@ class Inputs:
         self.assigned: dict[str, None] = {}
         self.attributes: list[tuple[Value, str]] = []
         self.unfinished: list[Value] = []
+        self.outside: dict[Value, Any] = {}
+        self.collectors: dict[str, Value] = {}
+        self.puts_arrays = False
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""

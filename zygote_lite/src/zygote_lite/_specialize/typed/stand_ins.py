@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -160,6 +160,46 @@ class Lookup(StandIn):
 
     def __bool__(self) -> bool:
         raise NotSupported.TRUTH("it tests whether a large global dict is empty")
+
+
+@dataclass(eq=False)
+class Collector(StandIn):
+    """A list, dict, deque or set from outside that the code puts into.
+
+    Attributes:
+        source: the container.
+        where: the variable that holds it at entry.
+        value: what stands for it in operations.
+        reason: why the code cannot read it, where it cannot.
+        is_changed: whether the code puts something into it, or into a container in it.
+        is_read: whether it reads anything of it.
+        put: of a dict, what it has put last, by the key.
+        active: the keys of what depends on a differentiated argument.
+        read_in_loops: the keys that are read in loops.
+        parts: the keys of containers in it that are taken out.
+    """
+
+    source: Any
+    where: str
+    value: Value
+    reason: NotSpecializable | None = None
+    is_changed: bool = False
+    is_read: bool = False
+    put: dict[Any, Value] = field(default_factory=dict)
+    active: set[Any] = field(default_factory=set)
+    read_in_loops: set[Any] = field(default_factory=set)
+    parts: set[Any] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        raise self.refused()
+
+    def refused(self) -> NotSpecializable:
+        """Return why the code cannot do with it what the program does."""
+        if self.reason is not None:
+            return type(self.reason)(self.reason.reason, self.reason.details)
+        return NotSupported.CONTAINER(
+            "it does more with a list, dict or set from outside than to put something into it"
+        )
 
 
 @dataclass(eq=False)

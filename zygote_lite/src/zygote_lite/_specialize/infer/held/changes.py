@@ -2,9 +2,8 @@
 
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.contents import Contents, contents_in, root_of
+from zygote_lite._specialize.typed.contents import Contents, contents_in, holds_arrays, root_of
 from zygote_lite._specialize.typed.drafts import ONE_BY_ONE
-from zygote_lite._specialize.typed.facts import ArrayOf
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.values import Value
 
@@ -30,7 +29,7 @@ def settle_changes(builder: Builder) -> None:
         _refuse_elsewhere(contents)
         effects_of(builder, "a change of what it may be given")
         builder.inputs.changing.update(dict.fromkeys(sorted(contents.given)))
-        if _has_arrays_inside(contents, []):
+        if holds_arrays(contents, []):
             if builder.copies:
                 raise Unsound.WRITES_TO_GIVEN(
                     "it stores arrays in an argument, and writes to arrays of its arguments"
@@ -44,14 +43,3 @@ def _refuse_elsewhere(contents: Contents) -> None:
         raise Unsound.WRITES_TO_GIVEN(
             "it changes a list, dict or set that is not an argument, and that it did not create"
         )
-
-
-def _has_arrays_inside(contents: Contents, seen: list[Contents]) -> bool:
-    if contents in seen:
-        return False
-    seen.append(contents)
-    return any(
-        isinstance(slot.fact, ArrayOf)
-        or (slot.contents is not None and _has_arrays_inside(root_of(slot.contents), seen))
-        for slot in contents.slots.values()
-    )

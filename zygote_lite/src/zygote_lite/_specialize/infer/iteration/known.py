@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.stand_ins import Collector
 from zygote_lite._specialize.typed.structures import is_named, mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -31,6 +32,8 @@ def known_items(x: Value) -> list[Value] | None:
         return x.items
     if x.fields is not None and is_named(x):
         return [*x.fields.values()]
+    if isinstance(x.sample, Collector):
+        raise x.sample.refused()
     if x.is_constant and isinstance(x.sample, tuple | str | bytes):
         return [constant(part) for part in x.sample]
     return None

@@ -7,6 +7,7 @@ the function creates may be written only in the block that creates it.
 from collections.abc import Callable
 from typing import Any
 
+from zygote_lite._specialize.infer.effects.collectors import demand_collector
 from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
@@ -73,6 +74,7 @@ def _change_entries(builder: Builder, x: Value, entries: dict[Any, Value]) -> No
     if _is_lent(builder, x, entries):
         return
     if builder.homes.get(x) is not builder.out:
+        demand_collector(builder, x)
         raise Unsound.WRITES_ELSEWHERE(
             "it assigns an entry of a dict in a branch or a loop, and made the dict before that"
         )

@@ -17,6 +17,11 @@ from rulescore.faults import an
 from zygote_lite._activity.outputs import is_stream
 from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import known_once
+from zygote_lite._specialize.infer.effects.collectors import (
+    collector,
+    is_collected,
+    may_collect,
+)
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
 from zygote_lite._specialize.infer.iteration.rows import given_rows
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
@@ -48,7 +53,7 @@ from zygote_lite._specialize.typed.decisions import is_abstract, is_without_hook
 from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Lookup, Method, Super
 from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
@@ -69,6 +74,8 @@ def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
 
 def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, stem: str) -> Value:
     """Return an object or a structure that is read from outside."""
+    if is_collected(builder, x):
+        return collector(builder, x, expression, stem)
     if isinstance(x, _OF_DATACLASSES):
         inputs.guard(expression, x)
         return constant(x)
@@ -102,11 +109,18 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
     if type(x) is object:  # it marks an absence
         inputs.guard(expression, x)
         return constant(x)
-    if type(x) in (set, frozenset):
-        return _set_from_outside(inputs, x, expression, stem)
-    if type(x) not in (tuple, list, dict):
-        raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
-    return _structure_from_outside(builder, inputs, x, expression, stem)
+    before = inputs.attempt() if may_collect(builder, x) else None
+    try:
+        if type(x) in (set, frozenset):
+            return _set_from_outside(inputs, x, expression, stem)
+        if type(x) not in (tuple, list, dict):
+            raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
+        return _structure_from_outside(builder, inputs, x, expression, stem)
+    except NotSpecializable as reason:
+        if before is None:
+            raise
+        inputs.give_up(before)
+        return collector(builder, x, expression, stem, reason)
 
 
 def _structure_from_outside(
@@ -148,6 +162,7 @@ def _structure_from_outside(
         inputs.guards[f"len({held}) == {len(x)}"] = None
         found = structure(type(x), [part(item, i) for i, item in enumerate(x)])
     inputs.structures[expression] = found
+    inputs.outside[found] = x
     return found
 
 
