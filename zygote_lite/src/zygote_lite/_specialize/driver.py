@@ -15,7 +15,7 @@ from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.attempts import Attempts, Way
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
-from zygote_lite._specialize.infer.effects.collectors import is_one_by_one, settle_collectors
+from zygote_lite._specialize.infer.effects.collectors import settle_collectors
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.held.inputs import as_given
 from zygote_lite._specialize.infer.inputs import argument
@@ -38,6 +38,7 @@ from zygote_lite._specialize.reverse.ends import (
     seed_for,
 )
 from zygote_lite._specialize.typed.derivatives import DerivativeInside, TakenBy
+from zygote_lite._specialize.typed.drafts import has_arrays_of_its_own
 from zygote_lite._specialize.typed.facts import fact_of
 from zygote_lite._specialize.typed.inputs import Inputs, OutsidePlace
 from zygote_lite._specialize.typed.nodes import leaves
@@ -218,7 +219,7 @@ def interpreted(
     builder = Interpreter(inputs)
     builder.twice, builder.uniform = twice, way.uniform
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
-    builder.distinct, builder.handlers = distinct or is_one_by_one(own), way.handlers
+    builder.distinct, builder.handlers = distinct or has_arrays_of_its_own(own), way.handlers
     builder.own, builder.wanted = own, set() if wanted is None else wanted
     builder.differentiate, builder.held = differentiate, way.held
     builder.guesses = 0 if way.guesses is None else _MOST_GUESSES

@@ -83,7 +83,9 @@ def guards_of(path: str, x: Value, name: str = "", *, exported: bool = False) ->
         kind = class_in(x.fact)
         numbers = Test(f"are_numbers({name}, {spelled(kind)}, {rows})")
         return [Test(f"type({first})", "is", "list"), numbers]
-    if isinstance(x.sample, RowsOfData | DataTable | Collector):  # of which parts are read from outside
+    if isinstance(
+        x.sample, RowsOfData | DataTable | Collector
+    ):  # of which parts are read from outside
         return []
     if x.is_constant:
         same = Test(name, "==", repr(x.sample))

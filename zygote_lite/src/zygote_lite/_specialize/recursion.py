@@ -78,6 +78,8 @@ def define_recursive(
         if states_now(f) != before:
             f.result = _joined_result(f.result, result) if _may_be_given(result) else f.result
             continue
+        if builder.inputs.collectors:
+            builder.refuse_all_readers()
         if builder.adopted:  # each call would begin with what these have when the code is entered
             raise NotSupported.RECURSION(
                 f"{f.name} calls itself and uses an object whose attributes are assigned"

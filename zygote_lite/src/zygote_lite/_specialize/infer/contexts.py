@@ -224,8 +224,7 @@ def settle_settings(builder: Builder) -> None:
             raise Unsound.EFFECTS(
                 f"it leaves the global {what[1]} changed: return the value instead"
             )
-        for op in builder.definitions.values():  # whose pullback would read the global later
-            builder.refuse_readers(op.function, op.arguments)
+        builder.refuse_all_readers()  # whose pullback would read the global later
         space = next(x for x in builder.inputs.bound.values() if id(x) == what[0])
         given = [effects, constant(space.__setitem__), constant(what[1]), now]
         op = builder.write(NO_RESULT, set_item_at_the_end, given, {})

@@ -146,12 +146,15 @@ def _island(
     if not any(x.active for x in xs):
         found = builder.operation(unfollowed, [constant(f), *xs], stem=stem, certain=False)
         _refuse_other_values(found.target)
+        builder.searched.add(found)
         found.required = True
         return found.target
     given = [constant(f), *(snapshot(builder, x) for x in xs)]
     numbers = tuple([i for i, x in enumerate(xs) if x.active])
     only = {} if len(numbers) == len(xs) else {"only": constant(numbers)}
-    both = builder.operation(island, given, only, certain=True).target
+    called = builder.operation(island, given, only, certain=True)
+    builder.searched.add(called)
+    both = called.target
     op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
     be_active(op, xs)
     op.check = True

@@ -163,9 +163,18 @@ class Builder(Draft, ABC):
         return op
 
     def refuse_readers(self, f: Any, xs: list[Value]) -> None:
-        """Refuse a call of the program's own code: it would see globals too early."""
+        """Refuse a call of the program's own code: it would not see what is changed at the end."""
         if any(map(is_of_program, [f, *(x.sample for x in xs if x.is_constant)])):
-            raise Unsound.EFFECTS("it assigns a global that a rule of yours may read")
+            raise Unsound.EFFECTS("it changes a global or an object that a rule of yours may read")
+
+    def refuse_all_readers(self) -> None:
+        """Refuse calls of the program's own code, and rules of its own, in all that is written.
+
+        A call is no such reader if its source was looked at for that.
+        """
+        for op in self.definitions.values():
+            if op not in self.searched:
+                self.refuse_readers(op.function, op.arguments)
 
     def note_state(self, op: Op) -> None:
         """Note the state of objects where an operation may raise an error that is caught."""
@@ -263,7 +272,10 @@ class Builder(Draft, ABC):
         if not is_hashable(f) or traits_of(f).creates or (kws and self.reverse):
             return None
         parts = [value_key(x) for x in operands]
-        return None if None in parts else (f, self.context, *kws, *parts)
+        key = None if None in parts else (f, self.context, *kws, *parts)
+        known = self.known.get(key)
+        shared = known is not None and known.is_array and self.distinct and not self.reverse
+        return None if shared else key
 
     def demand(self, condition: Any, *xs: Value) -> Value:
         """Write a call that leaves the code unless something holds; return its value, `None`."""

@@ -43,7 +43,20 @@ Made = TypeVar("Made")
 
 def collected(x: Any) -> tuple[str, int]:
     """Return what notes that the code puts into a container from outside."""
-    return "a container that is put into", id(x)
+    return _PUT_INTO, id(x)
+
+
+def adopted(x: Any) -> tuple[str, int]:
+    """Return what notes that the code assigns attributes of an object from outside."""
+    return _ASSIGNED, id(x)
+
+
+def has_arrays_of_its_own(own: frozenset[Hashable]) -> bool:
+    """Return whether the code may write to arrays, or give them away, which it has for itself."""
+    return not all(type(x) is tuple and x[0] == _PUT_INTO for x in own)
+
+
+_PUT_INTO, _ASSIGNED = "a container that is put into", "an object whose attributes are assigned"
 
 
 class End(Env):
@@ -189,6 +202,7 @@ class Draft:
         self.earlier: list[Tables] = []  # what `tables` has returned
         self.top: list[Node] = self.out  # the block of the function itself
         self.resized: list[Any] = []  # of those that get another length
+        self.searched: set[Op] = set()  # calls whose source was looked at for effects
         self.plain = False  # in the body of a rule, through which no gradient passes
 
     @property

@@ -168,7 +168,7 @@ def _give_handler() -> None:
         logging.basicConfig()
 
 
-# -- containers from outside that are put into ------------------------------------------------------
+# -- containers from outside that are put into ---------------------------------------------------
 
 
 def append_at_the_end(effects: Effects, x: Any, value: Any) -> None:

@@ -175,7 +175,7 @@ class Collector(StandIn):
         is_read: whether it reads anything of it.
         put: of a dict, what it has put last, by the key.
         active: the keys of what depends on a differentiated argument.
-        read_in_loops: the keys that are read in loops.
+        read_again: the keys that are read in loops, or in functions that call themselves.
         parts: the keys of containers in it that are taken out.
     """
 
@@ -187,7 +187,7 @@ class Collector(StandIn):
     is_read: bool = False
     put: dict[Any, Value] = field(default_factory=dict)
     active: set[Any] = field(default_factory=set)
-    read_in_loops: set[Any] = field(default_factory=set)
+    read_again: set[Any] = field(default_factory=set)
     parts: set[Any] = field(default_factory=set)
 
     def __bool__(self) -> bool:

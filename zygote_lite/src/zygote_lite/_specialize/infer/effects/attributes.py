@@ -11,19 +11,19 @@ from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
 from zygote_lite._specialize.infer.models.differentiated import attribute_of_differentiated
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import adopted
 from zygote_lite._specialize.typed.effects import set_at_the_end
 from zygote_lite._specialize.typed.facts import ListOf, Scalar, fact_of
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 
-_OBJECT = "an object whose attributes are assigned"
 _KEPT = (str, bytes, int, float, bool, type(None))
 
 
 def known_once(builder: Builder, x: Value) -> Value:
     """Return the one value of an object from outside, with a table if the code assigns to it."""
-    if (_OBJECT, id(x.sample)) not in builder.own:
+    if adopted(x.sample) not in builder.own:
         return x
     if builder.inner:  # which would read what they hold at entry
         raise NotSupported.SECOND_ORDER("it assigns attributes and takes a nested gradient")
@@ -80,7 +80,7 @@ def demand_table(builder: Builder, x: Value, name: str) -> None:
     if x.where is None or builder.compiled:
         raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of an object that it did not create")
     effects_of(builder, "an assignment to an attribute of what is given")
-    origins: list[Any] = [(_OBJECT, id(x.sample))]
+    origins: list[Any] = [adopted(x.sample)]
     origins += [(id(x.sample), name)] if name in vars(x.sample) else []
     builder.wanted.update(origin for origin in origins if origin not in builder.own)
     if x.fields is None:
@@ -89,6 +89,8 @@ def demand_table(builder: Builder, x: Value, name: str) -> None:
 
 def settle_attributes(builder: Builder) -> None:
     """Write what sets the attributes that have other values at the end."""
+    if builder.adopted:
+        builder.refuse_all_readers()  # they would read the attributes too early
     for where, x in builder.adopted.items():
         builder.inputs.assigned[where] = None
         before, fields, x.fields = builder.at_entry[x], x.fields or {}, None

@@ -33,7 +33,7 @@ from zygote_lite._specialize.typed.effects import (
     put_at_the_end,
 )
 from zygote_lite._specialize.typed.facts import Fact, Other, Scalar, fact_of, join_facts
-from zygote_lite._specialize.typed.nodes import leaves, walk
+from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_program
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Collector, Message, StandIn
@@ -44,12 +44,6 @@ COLLECTING = (list, dict, set, deque, defaultdict, OrderedDict, Counter)
 _OF_KEYS = (str, int, bool, float, type(None))
 _CONSTANTS = (str, bytes, int, float, bool, type(None))
 _ANY_KEY = object()
-
-
-def is_one_by_one(own: frozenset[Any]) -> bool:
-    """Return whether equal arrays are made one by one, for what is known of attempts before."""
-    kind, _ = collected(None)
-    return not all(type(origin) is tuple and origin[0] == kind for origin in own)
 
 
 def may_collect(builder: Builder, x: Any) -> bool:
@@ -101,6 +95,8 @@ def is_collector(x: Value) -> bool:
 def _put(builder: Builder, x: Value, f: Any, *xs: Value) -> Value:
     effects = effects_of(builder, "a change of a list, dict or set from outside")
     x.sample.is_changed = True
+    if collected(x.sample.source) not in builder.own:
+        builder.wanted.add(collected(x.sample.source))
     op = builder.write(NO_RESULT, f, [effects, x.sample.value, *xs], {})
     mirror(op, lambda builder, _: [], [])
     return constant(None)
@@ -134,10 +130,9 @@ def put_entry(builder: Builder, x: Value, key: Value, value: Value) -> None:
     at = _known_or_any(_as_key(key))
     given = _as_put(builder, value)
     is_active = any(leaf.active for leaf in leaves(value))
-    if (is_active and {at, _ANY_KEY} & of.read_in_loops) or (is_active and at is _ANY_KEY
-            and of.read_in_loops):  # fmt: skip
+    if is_active and _may_meet(at, of.read_again):
         raise _reads_active(of)
-    if of.parts and (at is _ANY_KEY or at in of.parts):
+    if _may_meet(at, of.parts):
         raise Unsound.WRITES_TO_GIVEN("it replaces a list or dict from outside that it changes")
     of.put[at] = given
     if is_active:
@@ -158,6 +153,11 @@ def _update(builder: Builder, x: Value, *xs: Value, **kws: Value) -> Value:
 
 def _known_or_any(key: Value) -> Any:
     return key.sample if key.is_constant else _ANY_KEY
+
+
+def _may_meet(key: Any, keys: set[Any]) -> bool:
+    """Return whether a key may be one of some, of which any may not be known."""
+    return bool(keys) and (key is _ANY_KEY or _ANY_KEY in keys or key in keys)
 
 
 def _as_key(key: Value) -> Value:
@@ -256,10 +256,10 @@ def entry(builder: Builder, x: Value, key: Value, default: Value | None = None) 
     found = of.source.get(key.sample)
     if type(found) in COLLECTING and default is None:
         return _part(builder, x, at, found)
-    if at is _ANY_KEY and of.active or {at, _ANY_KEY} & of.active:
+    if _may_meet(at, of.active):
         raise _reads_active(of)
-    if builder.loop is not None:
-        of.read_in_loops.add(at)
+    if builder.loop is not None or builder.inputs.recursive:
+        of.read_again.add(at)
     known = of.put.get(at)
     sample = known.sample if known is not None else found
     if sample is None and default is not None:
@@ -285,7 +285,7 @@ def entry(builder: Builder, x: Value, key: Value, default: Value | None = None) 
 def _part(builder: Builder, x: Value, at: Any, found: Any) -> Value:
     """Return a container in a dict from outside, which is read at entry."""
     of: Collector = x.sample
-    if type(at) not in (str, int) or at in of.put or _ANY_KEY in of.put:
+    if type(at) not in (str, int) or _may_meet(at, {*of.put}):
         raise of.refused()
     of.parts.add(at)
     of.is_changed = True  # or rather what is in it, if anything
@@ -387,6 +387,4 @@ def settle_collectors(builder: Builder) -> None:
         )
     if inputs.mutable_rows:
         raise Unsound.SHARED_WRITE("it changes a list or a dict that rows of data may hold")
-    for op in builder.definitions.values():  # whose pullback would read it later
-        if any(map(is_of_program, [op.function, *(y.sample for y in op.arguments if y.is_constant)])):
-            raise Unsound.EFFECTS("a function of yours may read what it puts into a container")
+    builder.refuse_all_readers()  # they would read it too early

@@ -43,6 +43,7 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     """
     given = [*xs, *kws.values()]
     is_first = builder.out is builder.top and not (builder.plain or builder.settings)
+    is_first = is_first and not builder.inputs.collectors
     if all(map(is_inert, given)) and is_first and not builder.lent:
         return _kept(builder, f, xs, kws)
     if _takes_nothing(f.sample.__wrapped__) and f.sample.cache_info().currsize == 1:
