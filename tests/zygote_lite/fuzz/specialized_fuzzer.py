@@ -21,6 +21,7 @@ from tests.zygote_lite.fuzz.generate import arrays as array_programs
 from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import carried as carried_programs
 from tests.zygote_lite.fuzz.generate import cells as cell_programs
+from tests.zygote_lite.fuzz.generate import collected as collected_programs
 from tests.zygote_lite.fuzz.generate import complexes as complex_programs
 from tests.zygote_lite.fuzz.generate import effects as effect_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
@@ -177,6 +178,11 @@ def of_given(seed):
     return given_programs.load(seed), given_programs.arguments(seed), numbers
 
 
+def of_collected(seed):
+    """Return a program that puts values into containers outside."""
+    return collected_programs.load(seed), collected_programs.arguments(seed), (0, 1)
+
+
 def of_numbers(seed):
     """Return a program of numbers and arrays without axes."""
     return number_programs.load(seed), number_programs.arguments(seed), (0, 1, 2)
@@ -198,14 +204,15 @@ WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branch
          of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
          of_gradients, of_containers, of_numbers, of_effects, of_given,
-         of_complex_numbers, of_nothing, of_subclasses, of_settings)  # fmt: skip
+         of_complex_numbers, of_nothing, of_subclasses, of_settings,
+         of_collected)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 
 def examine(kind, seed):
     """Return what is wrong with a program, or `None`, and how often each engine answered."""
     f, choices, numbers = kind(seed)
-    if kind in (of_effects, of_given):
+    if kind in (of_effects, of_given, of_collected):
         wrong = wrong_effects(f, choices, numbers)
         if wrong is not None:
             return wrong, collections.Counter()
@@ -243,6 +250,8 @@ def wrong_effects(f, choices, numbers):
             random.setstate(before[1])
             given, out = copy.deepcopy(xs), io.StringIO()
             f.__globals__.update({name: x + k for name, x in effect_programs.GLOBALS.items()})
+            kept = f.__globals__["fresh"](k) if "fresh" in f.__globals__ else {}
+            f.__globals__.update(kept)
             shared = f.__globals__.get("SHARED")
             if shared is not None:
                 vars(shared).update(vars(given_programs.fresh()))
@@ -257,6 +266,7 @@ def wrong_effects(f, choices, numbers):
             states = [x.bit_generator.state for x in given if isinstance(x, np.random.Generator)]
             states += [shared, *(f.__globals__[name] for name in effect_programs.GLOBALS)]
             left = [x for x in given if not isinstance(x, np.random.Generator)]
+            states.append(collected_programs.told([kept, left], {}))
             after = repr((hash(repr((np.random.get_state(), random.getstate(), states))), left))
             found.append((y, out.getvalue(), after))
         (want, *expected), (y, *effects) = found
