@@ -3,8 +3,10 @@
 import bisect
 import collections
 import contextlib
+import copy
 import functools
 import heapq
+import itertools
 import operator
 import types
 import weakref
@@ -458,3 +460,27 @@ def test_a_large_cache_is_no_reason_to_refuse():
         return BOX.value * doubled_and_kept(3)[0]
 
     assert gradient(f, 2.0) == (6.0,)
+
+
+OF_NAMES, KEPT = collections.defaultdict(list), {"inner": {}}
+
+
+@pytest.mark.parametrize(
+    "total",
+    [
+        lambda: sum(map(sum, OF_NAMES.values())),
+        lambda: sum(itertools.chain.from_iterable(OF_NAMES.values())),
+        lambda: copy.deepcopy(OF_NAMES)["a"][0],
+    ],
+    ids=["summed", "chained", "copied"],
+)
+def test_what_a_dict_makes_for_a_key_is_found(total):
+    def f(x):
+        KEPT["inner"]["x"] = x
+        OF_NAMES["a"].append(x)
+        return x * total()
+
+    for _ in range(3):
+        OF_NAMES.clear()
+        with recorded_only():
+            assert gradient(f, 1.5) == (3.0,)

@@ -88,6 +88,7 @@ class Leaving(threading.local):
     error: Exception | None = None
     reason: str | None = None
     effects: Any = None  # those of the last run, where the tape is to repeat it
+    suspected: InternalError | None = None  # it is one if the tape, which is asked next, answers
 
 
 class Watching:
@@ -140,6 +141,13 @@ def left(error: Exception) -> None:
     """Note why transformed code was left: `None`, its answer, hands the call to the tape."""
     if watching.count:
         leaving.error = error
+
+
+def refuse_suspected() -> None:
+    """Raise what has ended transformed code where the tape has answered: the mode asks for it."""
+    suspected, leaving.suspected = leaving.suspected, None
+    if suspected is not None:
+        raise suspected
 
 
 def note_recorded(name: Callable[[], str], reason: Callable[[], str]) -> None:

@@ -66,7 +66,7 @@ class Known(Protocol):
 
 def watch(known: Known, f: Any, *xs: Any) -> Any:
     """Enter transformed code as the mode asks for; return its answer, or `None`."""
-    leaving.reason = None
+    leaving.reason = leaving.suspected = None
     mode = current()
     if state.active is not None:  # the tape is running
         return None
@@ -130,6 +130,9 @@ def _entered(
             failure = error
             caught = may_be_caught(error, enter.__globals__["caught"])
             if mode.strict and not caught and not is_deliberate(error):
+                if enter.__globals__["changes"]:  # which the tape would do once more
+                    leaving.suspected = _internal(f, xs, enter, error)
+                    continue
                 refuse_internal(
                     known, f, xs, enter, error, lambda: reference(known, f, _copied(xs))
                 )
@@ -154,9 +157,12 @@ def refuse_internal(
         answer()
     except Exception:
         return
-    raise InternalError(
-        report(f"transformed code raised {type(error).__name__}: {error}", f, xs, enter)
-    ) from error
+    raise _internal(f, xs, enter, error) from error
+
+
+def _internal(f: Any, xs: Any, enter: Any, error: Exception) -> InternalError:
+    text = f"transformed code raised {type(error).__name__}: {error}"
+    return InternalError(report(text, f, xs, enter))
 
 
 class WatchedPullback:

@@ -97,6 +97,8 @@ def is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
         f, xs = descriptor, (owner, *xs)
     if all(isinstance(x, Number | str | bytes | None) for x in (*xs, *kws.values())):
         return True
+    if (f is operator.getitem or f is dict.__getitem__) and hasattr(type(xs[0]), "__missing__"):
+        return False  # a dict may put there what it makes for the key
     if has_handler(f):
         return all(kind_of(x) != OBJECT and not is_opaque(x) for x in xs)
     return find_rule(f, *xs) is not None

@@ -12,7 +12,12 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.places import is_library
 from zygote_lite._specialize.infer.cells import contents, is_cell
-from zygote_lite._specialize.infer.effects.collectors import entry, is_collector
+from zygote_lite._specialize.infer.effects.collectors import (
+    attribute_of_collector,
+    demand_collector,
+    entry_outside,
+    is_collector,
+)
 from zygote_lite._specialize.infer.effects.draws import is_generator
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
@@ -107,7 +112,7 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     if is_table(x):
         return attribute_of_table(builder, x, name)
     if is_collector(x):
-        return constant(Method(x, name))
+        return attribute_of_collector(x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
     if isinstance(x.sample, SolverResult) and name in x.sample.parts:
@@ -157,6 +162,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return constant(Method(x, name))
     if isinstance(x.sample, Descriptor | Lookup):
         return constant(Method(x, name))
+    if name == "add":
+        demand_collector(builder, x)
     if x.is_constant and not isinstance(x.sample, StandIn):
         return _attribute_of_constant(builder, x, name)
     raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of {an(type(x.sample).__name__)}")
@@ -182,7 +189,7 @@ def _attribute_of_constant(builder: Builder, x: Value, name: str) -> Value:
 def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`, and return it."""
     if is_collector(x):
-        return entry(builder, x, index)
+        return entry_outside(builder, x, index)
     if is_table(x):
         return item_of_table(builder, x, index)
     if x.is_object:

@@ -18,7 +18,7 @@ from zygote_lite._specialize.infer.builds import may_be_of_any_length
 from zygote_lite._specialize.infer.effects.collectors import (
     demand_collector,
     is_collector,
-    put_entry,
+    put_outside,
 )
 from zygote_lite._specialize.infer.forms import with_entries
 from zygote_lite._specialize.infer.held import calls as _held_calls
@@ -172,9 +172,9 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
         builder.call(builder.attribute(x, "__setitem__"), [index, value], {})
         return
     if is_collector(x):
-        put_entry(builder, x, index, value)
+        put_outside(builder, x, index, value)
         return
-    if builder.held:
+    if builder.held and type(x.sample) is list:
         demand_collector(builder, x)
     if _held.is_held(x):
         _held_calls.put_held(builder, x, index, value)
@@ -201,6 +201,7 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
             "it takes a second derivative of a function that writes in place"
         )
     if not x.is_array and not x.made:
+        demand_collector(builder, x)
         raise Unsound.WRITES_TO_GIVEN(
             "it assigns an item of a list that it did not create: assign in a copy"
         )

@@ -316,7 +316,7 @@ class Draft:
         """Note that a list, dict or set whose items are known is about to change."""
         if x in self.given_away:
             raise Unsound.SHARED_WRITE(
-                "it changes a list or a dict that it has put into one from outside"
+                "it changes a list or a dict after it was put into one that it did not create"
             )
         before = dataclasses.replace(x, items=copy.copy(x.items))
         home = self.homes.get(x, self.top)  # of what is given, the block that names it

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -172,7 +172,6 @@ class Collector(StandIn):
         value: what stands for it in operations.
         reason: why the code cannot read it, where it cannot.
         is_changed: whether the code puts something into it, or into a container in it.
-        is_read: whether it reads anything of it.
         put: of a dict, what it has put last, by the key.
         active: the keys of what depends on a differentiated argument.
         read_again: the keys that are read in loops, or in functions that call themselves.
@@ -184,7 +183,6 @@ class Collector(StandIn):
     value: Value
     reason: NotSpecializable | None = None
     is_changed: bool = False
-    is_read: bool = False
     put: dict[Any, Value] = field(default_factory=dict)
     active: set[Any] = field(default_factory=set)
     read_again: set[Any] = field(default_factory=set)
@@ -197,8 +195,8 @@ class Collector(StandIn):
         """Return why the code cannot do with it what the program does."""
         if self.reason is not None:
             return type(self.reason)(self.reason.reason, self.reason.details)
-        return NotSupported.CONTAINER(
-            "it does more with a list, dict or set from outside than to put something into it"
+        return Unsound.WRITES_TO_GIVEN(
+            "it does more than to put something into a list, dict or set that it did not create"
         )
 
 

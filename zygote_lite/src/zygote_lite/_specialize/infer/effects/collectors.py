@@ -12,6 +12,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
+from rulescore import why
 from rulescore.faults import an
 from zygote_lite._specialize.infer.effects.output import written_text
 from zygote_lite._specialize.infer.effects.waiting import effects_of
@@ -36,14 +37,14 @@ from zygote_lite._specialize.typed.facts import Fact, Other, Scalar, fact_of, jo
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_program
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Collector, Message, StandIn
+from zygote_lite._specialize.typed.stand_ins import Collector, Message, Method, StandIn
 from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 COLLECTING = (list, dict, set, deque, defaultdict, OrderedDict, Counter)
-_OF_KEYS = (str, int, bool, float, type(None))
-_CONSTANTS = (str, bytes, int, float, bool, type(None))
-_ANY_KEY = object()
+_KEYS_OUTSIDE = (str, int, bool, float, type(None))
+_KEPT_AS_THEY_ARE = (str, bytes, int, float, bool, type(None))
+_SOME_KEY = object()
 
 
 def may_collect(builder: Builder, x: Any) -> bool:
@@ -84,6 +85,13 @@ def collector(
     return found
 
 
+def attribute_of_collector(x: Value, name: str) -> Value:
+    """Return a method of a container from outside, which was looked up."""
+    if name.startswith("__") or not callable(getattr(type(x.sample.source), name, None)):
+        raise x.sample.refused()
+    return constant(Method(x, name))
+
+
 def is_collector(x: Value) -> bool:
     """Return whether a value is a container from outside that the code puts into."""
     return isinstance(x.sample, Collector)
@@ -92,8 +100,8 @@ def is_collector(x: Value) -> bool:
 # -- putting -------------------------------------------------------------------------------------
 
 
-def _put(builder: Builder, x: Value, f: Any, *xs: Value) -> Value:
-    effects = effects_of(builder, "a change of a list, dict or set from outside")
+def _put_at_end(builder: Builder, x: Value, f: Any, *xs: Value) -> Value:
+    effects = effects_of(builder, "a change of a list, dict or set that it did not create")
     x.sample.is_changed = True
     if collected(x.sample.source) not in builder.own:
         builder.wanted.add(collected(x.sample.source))
@@ -102,76 +110,80 @@ def _put(builder: Builder, x: Value, f: Any, *xs: Value) -> Value:
     return constant(None)
 
 
-def _append(builder: Builder, x: Value, value: Value) -> Value:
-    return _put(builder, x, append_at_the_end, _as_put(builder, value))
+def _put_last(builder: Builder, x: Value, value: Value) -> Value:
+    return _put_at_end(builder, x, append_at_the_end, _as_put(builder, value))
 
 
-def _append_left(builder: Builder, x: Value, value: Value) -> Value:
-    return _put(builder, x, append_left_at_the_end, _as_put(builder, value))
+def _put_first(builder: Builder, x: Value, value: Value) -> Value:
+    return _put_at_end(builder, x, append_left_at_the_end, _as_put(builder, value))
 
 
-def _extend(builder: Builder, x: Value, more: Value) -> Value:
+def _put_several(builder: Builder, x: Value, more: Value) -> Value:
     items = known_items(more)
     if items is None or type(more.sample) not in (tuple, list):
         raise NotSupported.UNKNOWN_LENGTH("it extends a list by something of no fixed length")
     parts = structure(tuple, [_as_put(builder, item) for item in items])
-    return _put(builder, x, extend_at_the_end, parts)
+    return _put_at_end(builder, x, extend_at_the_end, parts)
 
 
-def _add(builder: Builder, x: Value, value: Value) -> Value:
-    return _put(builder, x, add_at_the_end, _as_key(value))
+def _put_into_set(builder: Builder, x: Value, value: Value) -> Value:
+    return _put_at_end(builder, x, add_at_the_end, _key_outside(value))
 
 
-def put_entry(builder: Builder, x: Value, key: Value, value: Value) -> None:
+def put_outside(builder: Builder, x: Value, key: Value, value: Value) -> None:
     """Write `x[key] = value`, of a dict from outside."""
     of: Collector = x.sample
     if not issubclass(type(of.source), dict):
         raise of.refused()
-    at = _known_or_any(_as_key(key))
+    at = _known_or_any(_key_outside(key))
     given = _as_put(builder, value)
     is_active = any(leaf.active for leaf in leaves(value))
-    if is_active and _may_meet(at, of.read_again):
+    if is_active and _may_be_one_of(at, of.read_again):
         raise _reads_active(of)
-    if _may_meet(at, of.parts):
-        raise Unsound.WRITES_TO_GIVEN("it replaces a list or dict from outside that it changes")
+    if _may_be_one_of(at, of.parts):
+        raise Unsound.WRITES_TO_GIVEN(
+            "it replaces a list or dict that it did not create, and changes that, too"
+        )
     of.put[at] = given
     if is_active:
         of.active.add(at)
-    _put(builder, x, put_at_the_end, key, given)
+    _put_at_end(builder, x, put_at_the_end, key, given)
 
 
-def _update(builder: Builder, x: Value, *xs: Value, **kws: Value) -> Value:
+def _put_entries(builder: Builder, x: Value, /, *xs: Value, **kws: Value) -> Value:
     for y in xs:
         if y.items is None or type(y.sample) is not dict:
             raise x.sample.refused()
         for key, value in zip(y.items[::2], y.items[1::2], strict=True):
-            put_entry(builder, x, key, value)
+            put_outside(builder, x, key, value)
     for name, value in kws.items():
-        put_entry(builder, x, constant(name), value)
+        put_outside(builder, x, constant(name), value)
     return constant(None)
 
 
 def _known_or_any(key: Value) -> Any:
-    return key.sample if key.is_constant else _ANY_KEY
+    return key.sample if key.is_constant else _SOME_KEY
 
 
-def _may_meet(key: Any, keys: set[Any]) -> bool:
+def _may_be_one_of(key: Any, keys: set[Any]) -> bool:
     """Return whether a key may be one of some, of which any may not be known."""
-    return bool(keys) and (key is _ANY_KEY or _ANY_KEY in keys or key in keys)
+    return bool(keys) and (key is _SOME_KEY or _SOME_KEY in keys or key in keys)
 
 
-def _as_key(key: Value) -> Value:
+def _key_outside(key: Value) -> Value:
     """Return a key: a number or a text, or a tuple of those, through which no gradient passes."""
     for part in leaves(key):
-        plain = part.is_scalar or (part.is_constant and type(part.sample) in _OF_KEYS)
+        plain = part.is_scalar or (part.is_constant and type(part.sample) in _KEYS_OUTSIDE)
         is_shape = type(part.sample) is tuple and part.lengths is not None
         fixed = part.is_constant and type(part.sample) is tuple and all(
-            type(y) in _OF_KEYS for y in part.sample
+            type(y) in _KEYS_OUTSIDE for y in part.sample
         )  # fmt: skip
         if part.active or not (plain or is_shape or fixed or type(part.sample) is str):
-            raise Unsound.KEY("a key of a dict from outside is not a number or a text")
+            raise Unsound.KEY(
+                "a key of a dict that it did not create is neither a number nor a text"
+            )
     if key.items is not None and type(key.sample) is not tuple:
-        raise Unsound.KEY("a key of a dict from outside is not a number or a text")
+        raise Unsound.KEY("a key of a dict that it did not create is neither a number nor a text")
     return key
 
 
@@ -180,16 +192,17 @@ def _as_put(builder: Builder, x: Value) -> Value:
     if isinstance(x.sample, Message):
         return written_text(builder, x)
     if x in builder.iterators or x in builder.uncertain or x.is_object:
-        raise _cannot_keep(x)
+        raise _not_kept(x)
     if x.contents is not None:
         if holds_record(contents_in(x)):
-            raise _cannot_keep(x)
+            raise _not_kept(x)
         _demand_one_by_one(builder, holds_arrays(contents_in(x), []))
         return x
     if x.is_array:
         _demand_one_by_one(builder, True)
         return x
-    if x.is_scalar or (x.is_constant and type(x.sample) in _CONSTANTS):
+    parts = x.sample if type(x.sample) is tuple else (x.sample,)
+    if x.is_scalar or (x.is_constant and {*map(type, parts)} <= {*_KEPT_AS_THEY_ARE}):
         return x
     if type(x.fact) is Other and (type(x.sample) is str or x.lengths is not None):
         return x
@@ -197,7 +210,7 @@ def _as_put(builder: Builder, x: Value) -> Value:
         return structure(tuple, [_as_put(builder, item) for item in x.items])
     if x.items is not None and type(x.sample) in (list, dict) and x in builder.homes:
         return _given_away(builder, x)
-    raise _cannot_keep(x)
+    raise _not_kept(x)
 
 
 def _given_away(builder: Builder, x: Value) -> Value:
@@ -206,7 +219,7 @@ def _given_away(builder: Builder, x: Value) -> Value:
         made = kept(builder, x)
         return _as_put(builder, made)
     if builder.homes[x] is not builder.out or x in builder.given_away:
-        raise _cannot_keep(x)
+        raise _not_kept(x)
     builder.given_away.add(x)
     items = x.items or []
     if type(x.sample) is list:
@@ -224,39 +237,38 @@ def _demand_one_by_one(builder: Builder, has_arrays: bool) -> None:
         builder.wanted.add(ONE_BY_ONE)
 
 
-def _cannot_keep(x: Value) -> NotSpecializable:
+def _not_kept(x: Value) -> NotSpecializable:
     return NotSupported.STORED(
-        f"it puts {an(type(x.sample).__name__)} into a list, dict or set from outside"
+        f"it puts {an(type(x.sample).__name__)} into a list, dict or set that it did not create"
     )
 
 
 # -- reading -------------------------------------------------------------------------------------
 
 
-def _asked(builder: Builder, x: Value, f: Any, result: Result, *xs: Value) -> Value:
-    effects = effects_of(builder, "a change of a list, dict or set from outside")
-    x.sample.is_read = True
+def _asked_outside(builder: Builder, x: Value, f: Any, result: Result, *xs: Value) -> Value:
+    effects = effects_of(builder, "a change of a list, dict or set that it did not create")
     op = builder.write(result, f, [effects, x.sample.value, *xs], {})
     mirror(op, lambda builder, _: [], [])
     return op.target
 
 
-def _length(builder: Builder, x: Value) -> Value:
+def _length_outside(builder: Builder, x: Value) -> Value:
     if type(x.sample.source) is not list:
         raise x.sample.refused()
-    return _asked(builder, x, length_now, Result(ONE_INT.fact, len(x.sample.source)))
+    return _asked_outside(builder, x, length_now, Result(ONE_INT.fact, len(x.sample.source)))
 
 
-def entry(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
+def entry_outside(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
     """Write `x[key]`, or `x.get(key, default)`: a number in a dict, or a container in it."""
     of: Collector = x.sample
     if not issubclass(type(of.source), dict):
         raise of.refused()
-    at = _known_or_any(_as_key(key))
+    at = _known_or_any(_key_outside(key))
     found = of.source.get(key.sample)
     if type(found) in COLLECTING and default is None:
-        return _part(builder, x, at, found)
-    if _may_meet(at, of.active):
+        return _container_in(builder, x, at, found)
+    if _may_be_one_of(at, of.active):
         raise _reads_active(of)
     if builder.loop is not None or builder.inputs.recursive:
         of.read_again.add(at)
@@ -278,14 +290,14 @@ def entry(builder: Builder, x: Value, key: Value, default: Value | None = None) 
     if not isinstance(fact, Scalar) or type(sample) is complex:
         raise of.refused()
     if default is None:
-        return _asked(builder, x, entry_now, Result(fact, sample, False), key)
-    return _asked(builder, x, entry_or, Result(fact, sample, False), key, default)
+        return _asked_outside(builder, x, entry_now, Result(fact, sample, False), key)
+    return _asked_outside(builder, x, entry_or, Result(fact, sample, False), key, default)
 
 
-def _part(builder: Builder, x: Value, at: Any, found: Any) -> Value:
+def _container_in(builder: Builder, x: Value, at: Any, found: Any) -> Value:
     """Return a container in a dict from outside, which is read at entry."""
     of: Collector = x.sample
-    if type(at) not in (str, int) or _may_meet(at, {*of.put}):
+    if type(at) not in (str, int) or _may_be_one_of(at, {*of.put}):
         raise of.refused()
     of.parts.add(at)
     of.is_changed = True  # or rather what is in it, if anything
@@ -293,30 +305,30 @@ def _part(builder: Builder, x: Value, at: Any, found: Any) -> Value:
     return collector(builder, found, f"{get}({of.where}, {at!r})", "part", of.refused())
 
 
-def _set_default(builder: Builder, x: Value, key: Value, default: Value) -> Value:
+def _container_or(builder: Builder, x: Value, key: Value, default: Value) -> Value:
     found = x.sample.source.get(key.sample) if key.is_constant else None
     if type(found) not in COLLECTING:
         raise x.sample.refused()
-    return _part(builder, x, _known_or_any(_as_key(key)), found)
+    return _container_in(builder, x, _known_or_any(_key_outside(key)), found)
 
 
-def _get(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
-    return entry(builder, x, key, constant(None) if default is None else default)
+def _entry_or_none(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
+    return entry_outside(builder, x, key, constant(None) if default is None else default)
 
 
 def _reads_active(of: Collector) -> NotSpecializable:
     return Unsound.LOST_GRADIENT(
-        f"it reads {an(type(of.source).__name__)} from outside, and puts into it what depends on a "
-        "differentiated argument"
+        f"it reads {an(type(of.source).__name__)} that it did not create, and puts into it what "
+        "depends on a differentiated argument"
     )
 
 
-def _contains(builder: Builder, x: Value, key: Value) -> Value:
+def _has_key_outside(builder: Builder, x: Value, key: Value) -> Value:
     if not issubclass(type(x.sample.source), dict):
         raise x.sample.refused()
-    _as_key(key)
+    _key_outside(key)
     result = Result(Scalar(frozenset((bool,))), key.sample in x.sample.source)
-    return _asked(builder, x, has_entry_now, result, key)
+    return _asked_outside(builder, x, has_entry_now, result, key)
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -327,7 +339,7 @@ def method_of_collector(
 ) -> Value:
     """Write the call of a method of a container from outside."""
     kind = type(x.sample.source)
-    of = _METHODS.get((dict if issubclass(kind, dict) else kind, name))
+    of = _METHODS_OUTSIDE.get((dict if issubclass(kind, dict) else kind, name))
     if of is None or (kws and name != "update") or (kind is Counter and name == "update"):
         raise x.sample.refused()
     f, counts = of
@@ -336,12 +348,12 @@ def method_of_collector(
     return f(builder, x, *xs, **kws)
 
 
-_METHODS: dict[tuple[type, str], tuple[Callable[..., Value], tuple[int, ...]]] = {
-    (list, "append"): (_append, (1,)), (list, "extend"): (_extend, (1,)),
-    (deque, "append"): (_append, (1,)), (deque, "extend"): (_extend, (1,)),
-    (deque, "appendleft"): (_append_left, (1,)),
-    (set, "add"): (_add, (1,)), (dict, "update"): (_update, (0, 1)), (dict, "get"): (_get, (1, 2)),
-    (dict, "setdefault"): (_set_default, (2,)),
+_METHODS_OUTSIDE: dict[tuple[type, str], tuple[Callable[..., Value], tuple[int, ...]]] = {
+    (list, "append"): (_put_last, (1,)), (list, "extend"): (_put_several, (1,)),
+    (deque, "append"): (_put_last, (1,)), (deque, "extend"): (_put_several, (1,)),
+    (deque, "appendleft"): (_put_first, (1,)),
+    (set, "add"): (_put_into_set, (1,)), (dict, "update"): (_put_entries, (0, 1)),
+    (dict, "get"): (_entry_or_none, (1, 2)), (dict, "setdefault"): (_container_or, (2,)),
 }  # fmt: skip
 
 
@@ -352,20 +364,23 @@ def of_collectors(
     given = [*xs, *kws.values()]
     within = [leaf for x in given for leaf in leaves(x) if is_collector(leaf)]
     is_followed = isinstance(f, types.FunctionType) and is_of_program(f)
-    if not within or isinstance(f, StandIn) or is_followed:
+    if not within or isinstance(f, StandIn):
+        return None
+    if is_followed and not why(f):  # a rule is for what the container is
         return None
     x = xs[0] if xs and is_collector(xs[0]) else None
-    if f in (operator.is_, operator.is_not) and any(y.sample is None for y in xs):
+    is_identity = f is operator.is_ or f is operator.is_not
+    if is_identity and any(y.is_constant and y.sample is None for y in xs):
         return constant(f is operator.is_not)
     if x is not None and not kws:
         if f is len:
-            return _length(builder, x)
+            return _length_outside(builder, x)
         if f is operator.iadd and type(x.sample.source) is list and not is_collector(xs[1]):
-            _extend(builder, x, xs[1])
+            _put_several(builder, x, xs[1])
             return x
         if f is operator.contains and not is_collector(xs[1]):
-            return _contains(builder, x, xs[1])
-        if f is isinstance and xs[1].is_constant and xs[1].sample in COLLECTING:
+            return _has_key_outside(builder, x, xs[1])
+        if f is isinstance and type(xs[1].sample) is type and xs[1].sample in COLLECTING:
             return constant(isinstance(x.sample.source, xs[1].sample))
     raise within[0].sample.refused()
 
@@ -383,7 +398,7 @@ def settle_collectors(builder: Builder) -> None:
             raise x.sample.refused()
     if inputs.puts_arrays and builder.copies:
         raise Unsound.WRITES_TO_GIVEN(
-            "it puts arrays into a list or dict from outside, and writes to arrays of its arguments"
+            "it puts arrays into a list that it did not create, and writes to its arguments"
         )
     if inputs.mutable_rows:
         raise Unsound.SHARED_WRITE("it changes a list or a dict that rows of data may hold")

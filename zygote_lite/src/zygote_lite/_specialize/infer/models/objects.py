@@ -133,6 +133,7 @@ def _structure_from_outside(
         held = inputs.holder(dict, expression)
         inputs.containers[held] = None
         found = inputs.structures[expression] = constant(Lookup(x, held))
+        inputs.outside[found] = x
         return found
     inputs.taken += len(x)
     if inputs.taken > _MOST_ITEMS_FROM_OUTSIDE:
@@ -183,7 +184,9 @@ def _set_from_outside(inputs: "Inputs", x: Any, expression: str, stem: str) -> V
     inputs.guard(expression, x)
     inputs.guards[f"{held} == {inputs.name_for(frozenset(x), 'o')}"] = None
     inputs.guards[f"{{*map(type, {held})}} == {{{kinds.pop().__name__}}}"] = None
-    return constant(x)
+    found = constant(x)
+    inputs.outside[found] = x
+    return found
 
 
 def _method_from_outside(builder: Builder, x: types.MethodType, expression: str) -> Value:
