@@ -101,3 +101,11 @@ def test_von_mises_over_several_turns():
     for kappa in (0.7, 30.0):
         expected = (cdf(kappa + 1e-5) - cdf(kappa - 1e-5)) / 2e-5
         assert gradient(cdf, kappa)[0] == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def test_the_mode_of_a_triangle_is_a_maximum_with_a_kink():
+    for method in (stats.triang.pdf, stats.triang.logpdf):
+        by_x, by_c = gradient(lambda x, c, f=method: f(x, c), 0.4, 0.4)
+        assert by_x == by_c == 0.0
+        beside = method(0.4 + 1e-6, 0.4), method(0.4 - 1e-6, 0.4)
+        assert max(beside) < method(0.4, 0.4)

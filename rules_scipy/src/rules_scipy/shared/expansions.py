@@ -7,6 +7,7 @@ from scipy import special as sp
 
 BERNOULLI = [float(b) for b in sp.bernoulli(24)[2::2]]
 SMALL = 1e-5  # of the distance to a pole: a step in which a function is nearly a parabola
+LARGE = 8000.0  # the square of `psi` a hundredth from a pole
 TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
@@ -42,8 +43,11 @@ def horner(coefficients, x):
 
 def digamma(x):
     """Return `psi(x)`; SciPy's loses digits beside its poles, and a third of it next to them."""
-    if np.iscomplexobj(x):
-        return sp.psi(x)
+    y = sp.psi(x)
+    # beside a pole it is large, and nearly nowhere else
+    size = np.vdot(y, y).real if isinstance(y, np.ndarray) else abs(y) ** 2
+    if size < LARGE or np.iscomplexobj(x):
+        return y
     return piecewise(x < 0, (x,), _digamma_on_the_left, (-0.5,), sp.psi, (1.0,))
 
 

@@ -86,8 +86,18 @@ rule.scalar(sp.betainccinv)(
 
 def beta_slope(a, b, out):
     """Return the derivative of `beta(a, b)` by `a`, also where its denominator has a pole."""
+    return piecewise(a + b < 0.5, (a, b, out), _beta_slope_on_the_left, (-0.2, -0.2, 1.0),
+                     _beta_slope, (1.0, 1.0, 1.0))  # fmt: skip
+
+
+def _beta_slope(a, b, out):
+    return -out * psi_difference(a, b)
+
+
+def _beta_slope_on_the_left(a, b, out):
+    """Return the same: beside a pole of the denominator SciPy's value has lost its digits."""
     total = a + b
-    near = (total < 0.5) & (abs(total - np.round(total)) < 1e-3) & (abs(a) + abs(b) < 150)
+    near = (abs(total - np.round(total)) < 1e-3) & (abs(a) + abs(b) < 150)
 
     def beside_pole(a, b, out):
         total = a + b
@@ -96,20 +106,20 @@ def beta_slope(a, b, out):
         both = np.where(is_pole(a) & is_pole(total), out * of_both_poles(a, b), slope)
         return np.where(is_pole(b) & is_pole(total), np.nan, both)
 
-    def usual(a, b, out):
-        return -out * psi_difference(a, b)
-
-    return piecewise(near, (a, b, out), beside_pole, (0.5, -0.5, 0.0), usual, (1.0, 1.0, 1.0))
+    return piecewise(near, (a, b, out), beside_pole, (0.5, -0.5, 0.0), _beta_slope, (1.0, 1.0, 1.0))
 
 
 def betaln_slope(a, b):
     """Return the derivative of `betaln(a, b)` by `a`, also at poles of `gamma` that cancel."""
-    both = is_pole(a) & is_pole(a + b)
+
+    def on_the_left(a, b):
+        both = is_pole(a) & is_pole(a + b)
+        return piecewise(both, (a, b), of_both_poles, (-1.0, 1.0), usual, (1.0, 1.0))
 
     def usual(a, b):
         return -psi_difference(a, b)
 
-    return piecewise(both, (a, b), of_both_poles, (-1.0, 1.0), usual, (1.0, 1.0))
+    return piecewise(a + b < 0.5, (a, b), on_the_left, (-1.0, 1.0), usual, (1.0, 1.0))
 
 
 def of_both_poles(a, b):

@@ -343,8 +343,8 @@ def pearson_entropy_slope(s):
 
 # at the ends of the shapes a side is missing
 of_methods(rule, stats.triang, "_pdf")(
-    lambda d, x, c, y: by_side(x, c, 2 / c, -2 / (1 - c)),
-    lambda d, x, c, y: by_side(x, c, -2 * x / c**2, 2 * (1 - x) / (1 - c) ** 2),
+    lambda d, x, c, y: beside_mode(x, c, 2 / c, -2 / (1 - c)),
+    lambda d, x, c, y: beside_mode(x, c, -2 * x / c**2, 2 * (1 - x) / (1 - c) ** 2),
 )
 of_methods(rule, stats.triang, "_cdf")(
     lambda d, x, c, y: by_side(x, c, 2 * x / c, 2 * (1 - x) / (1 - c)),
@@ -361,6 +361,12 @@ of_methods(rule, stats.truncpareto, "_munp")(
     lambda d, n, b, c, y: truncated_moment_by_power(n, b, c, y),
     lambda d, n, b, c, y: (b * c ** (n - 1) - y * b / c) / (c**b - 1),
 )
+
+
+def beside_mode(x, c, left, right):
+    """Return the derivative of a triangular density: at its mode, a maximum with a kink, 0."""
+    kink = (x == c) & (c > 0) & (c < 1)
+    return np.where(kink, 0.0, by_side(x, c, left, right))
 
 
 def by_side(x, c, left, right):
