@@ -99,7 +99,11 @@ for name in ("add", "sub", "mul", "truediv", "pow"):
     method, reflected = arithmetic(name)
     setattr(NotedNumber, f"__{name}__", method)
     setattr(NotedNumber, f"__r{name}__", reflected)
+for name in ("lt", "le", "eq", "ne", "gt", "ge"):
+    setattr(NotedNumber, f"__{name}__", arithmetic(name)[0])
+NotedNumber.__hash__ = np.float64.__hash__
 NotedNumber.__neg__ = lambda self: noted(operator.neg, (self,), {})
+NotedNumber.__abs__ = lambda self: noted(operator.abs, (self,), {})
 
 
 def noted(f, xs, options):

@@ -8,6 +8,8 @@ from rulescore._errors import Fault
 from rulescore._project import project, shape_of
 from rulescore._rule import Rule
 
+_FIRST = (0,)
+
 
 def pull_linear(
     rule: Rule, options: dict[str, Any], function: Any, xs: tuple[Any, ...], dy: Any, /
@@ -16,10 +18,13 @@ def pull_linear(
     if dy is None:
         return (None,) * (len(xs) + 1)
     given = rule.body(dy, *xs, **options)
-    if len(xs) == 1 and type(given) is np.ndarray is type(xs[0]) and len(rule.linear) == 1:
-        x = xs[0]  # the usual case
-        if given.dtype == x.dtype and given.shape == x.shape and x.dtype.kind in "fc":
-            return None, given
+    x = xs[0]
+    if type(given) is np.ndarray is type(x) and given.shape == x.shape and rule.linear == _FIRST:
+        dtype, kind = x.dtype, x.dtype.kind  # the usual case
+        if kind == "f" and given.dtype.kind == "c":
+            given = given.real
+        if given.dtype == dtype and (kind == "f" or kind == "c"):
+            return (None, given) if len(xs) == 1 else (None, given, *(None,) * (len(xs) - 1))
     found: list[Any] = [None] * (len(xs) + 1)
     for i, dx in zip(rule.linear, each_cotangent(rule, given), strict=True):
         x = xs[i]

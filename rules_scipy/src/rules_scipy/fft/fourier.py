@@ -28,8 +28,8 @@ def declare(f, adjoint):
 
     @rule.linear(f)
     def _(dy, x: ArrayLike, n=None, axis=-1, norm=None, *, overwrite_x=False, workers=None):
-        length = x.shape[axis] if isinstance(x, np.ndarray) else np.shape(x)[axis]
-        return adjoint(np.asarray(dy), length, axis, norm)
+        length = x.shape[axis] if type(x) is np.ndarray else np.shape(x)[axis]
+        return adjoint(dy if type(dy) is np.ndarray else np.asarray(dy), length, axis, norm)
 
 
 def declare_halving(f, adjoint):
@@ -37,8 +37,9 @@ def declare_halving(f, adjoint):
 
     @rule.linear(f)
     def _(dy, x: ArrayLike, n=None, axis=-1, norm=None, *, overwrite_x=False, workers=None):
-        length = x.shape[axis] if isinstance(x, np.ndarray) else np.shape(x)[axis]
-        return adjoint(np.asarray(dy), length if n is None else n, length, axis, norm)
+        length = x.shape[axis] if type(x) is np.ndarray else np.shape(x)[axis]
+        dy = dy if type(dy) is np.ndarray else np.asarray(dy)
+        return adjoint(dy, length if n is None else n, length, axis, norm)
 
 
 declare(sf.fft, fft_adjoint)

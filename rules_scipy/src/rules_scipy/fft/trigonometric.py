@@ -5,10 +5,9 @@ from scipy import fft as sf
 
 from rules_scipy.shared.batches import behind, called, many_behind
 from rules_scipy.shared.transforms import (
-    ADJOINT_NORM,
-    INVERSE_TYPE,
     axes_of,
     one_trigonometric_adjoint,
+    settled,
     trigonometric_adjoint,
 )
 from rulescore import Array, Numeric, RuleSet
@@ -27,17 +26,9 @@ def splits_complex_numbers():
 SPLITS = splits_complex_numbers()
 
 
-def settled(type, norm, orthogonalize, inverse, x=None):
-    """Return the type, norm and choice of the forward transform that an inverse one is."""
-    if orthogonalize is None or (SPLITS and np.iscomplexobj(x)):
-        orthogonalize = norm == "ortho"
-    if inverse:
-        return INVERSE_TYPE[type], ADJOINT_NORM[norm], orthogonalize
-    return type, norm, orthogonalize
-
-
 def declare(f, is_sine, inverse):
     """Declare a transform along one axis."""
+    adjoint = one_trigonometric_adjoint(is_sine, inverse)
 
     @rule.linear(f)
     def _(
@@ -51,10 +42,12 @@ def declare(f, is_sine, inverse):
         workers=None,
         orthogonalize=None,
     ):
-        kind, norm, choice = settled(type, norm, orthogonalize, inverse, x)
-        length = x.shape[axis] if isinstance(x, np.ndarray) else np.shape(x)[axis]
-        dy = np.asarray(dy)
-        return one_trigonometric_adjoint(dy, is_sine, kind, axis, length, norm, choice)
+        shape = x.shape if isinstance(x, np.ndarray) else np.shape(x)
+        if not isinstance(dy, np.ndarray):
+            dy = np.asarray(dy)
+        if orthogonalize is not None and SPLITS and np.iscomplexobj(x):
+            orthogonalize = None
+        return adjoint(dy, type, axis, shape[axis], norm, orthogonalize)
 
 
 def declare_many(f, is_sine, inverse):
@@ -73,7 +66,9 @@ def declare_many(f, is_sine, inverse):
         *,
         orthogonalize=None,
     ):
-        kind, norm, choice = settled(type, norm, orthogonalize, inverse, x)
+        if orthogonalize is not None and SPLITS and np.iscomplexobj(x):
+            orthogonalize = None
+        kind, norm, choice = settled(type, norm, orthogonalize, inverse)
         axes = axes_of(x, s, axes)
         return trigonometric_adjoint(np.asarray(dy), is_sine, kind, axes, norm, choice)
 

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import fftpack as fp
 
-from rules_scipy.fft.trigonometric import settled
 from rules_scipy.shared.transforms import (
+    ADJOINT_NORM,
+    INVERSE_TYPE,
     along,
     axes_of,
     fft_adjoint,
@@ -13,6 +14,7 @@ from rules_scipy.shared.transforms import (
     ifftn_adjoint,
     one_trigonometric_adjoint,
     resized,
+    settled,
     trigonometric_adjoint,
 )
 from rulescore import Numeric, RuleSet
@@ -64,14 +66,16 @@ def _(dy, x: ArrayLike, n=None, axis=-1, overwrite_x=False):
 
 def declare_trigonometric(f, many, is_sine, inverse):
     """Declare a cosine or sine transform, along one axis and along many."""
+    adjoint = one_trigonometric_adjoint(is_sine, False)
 
     @rule.linear(f)
     def _(dy, x: ArrayLike, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
-        kind, norm, choice = settled(type, norm, None, inverse and norm is not None)
-        kind = settled(type, None, None, inverse)[0]
-        length = x.shape[axis] if isinstance(x, np.ndarray) else np.shape(x)[axis]
-        dy = np.asarray(dy)
-        return one_trigonometric_adjoint(dy, is_sine, kind, axis, length, norm, choice)
+        shape = x.shape if isinstance(x, np.ndarray) else np.shape(x)
+        if not isinstance(dy, np.ndarray):
+            dy = np.asarray(dy)
+        kind = INVERSE_TYPE[type] if inverse else type
+        norm = ADJOINT_NORM[norm] if inverse and norm is not None else norm
+        return adjoint(dy, kind, axis, shape[axis], norm, None)
 
     @rule.linear(many)
     def _(dy, x: ArrayLike, type=2, shape=None, axes=None, norm=None, overwrite_x=False):

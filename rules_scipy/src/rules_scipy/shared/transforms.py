@@ -136,34 +136,53 @@ def trigonometric_adjoint(dy, is_sine, type, axes, norm, orthogonalize):
     return all_resized(dx, axes)
 
 
-def one_trigonometric_adjoint(dy, is_sine, type, axis, length, norm, orthogonalize):
-    """Return the cotangent, of `length` along `axis`, of the input of `dct`, or of `dst`."""
-    shape = dy.shape
-    n, ndim = shape[axis], len(shape)
-    make = held_factors if n <= FEW else held_factors.__wrapped__
-    behind, kind = ndim - 1 - axis % ndim, dy.dtype.char
-    first, last = make(n, is_sine, type, norm, bool(orthogonalize), behind, kind)
-    if first is not None:
-        dy = dy * first
-    dx = (sf.idst if is_sine else sf.idct)(dy, type, None, axis, "ortho", False, None, True)
-    if last is not None:
-        dx = dx * last
-    return dx if n == length else resized(dx, length, axis)
+def settled(type, norm, orthogonalize, inverse):
+    """Return the type, norm and choice of the forward transform that an inverse one is."""
+    choice = norm == "ortho" if orthogonalize is None else bool(orthogonalize)
+    if inverse:
+        return INVERSE_TYPE[type], ADJOINT_NORM[norm], choice
+    return type, norm, choice
+
+
+def one_trigonometric_adjoint(is_sine, inverse):
+    """Return the function that gives the cotangent of the input of `dct`, `dst` or their inverses.
+
+    It takes the cotangent of the result, the type, the axis, the length along it before the
+    transform, the norm and what is said of `orthogonalize`.
+    """
+    f = sf.idst if is_sine else sf.idct
+
+    def adjoint(dy, type, axis, length, norm, orthogonalize):
+        shape = dy.shape
+        n, ndim = shape[axis], len(shape)
+        make = held_factors if n <= FEW else held_factors.__wrapped__
+        behind = ndim - 1 - axis % ndim
+        given = n, is_sine, inverse, type, norm, orthogonalize, behind, dy.dtype.char
+        kind, first, last = make(*given)
+        if first is not None:
+            dy = dy * first
+        dx = f(dy, kind, None, axis, "ortho", False, None, True)
+        if last is not None:
+            dx = dx * last
+        return dx if n == length else resized(dx, length, axis)
+
+    return adjoint
 
 
 @functools.lru_cache(maxsize=256)
-def held_factors(n, is_sine, type, norm, orthogonalize, behind, kind):
-    """Return what a cotangent is multiplied by before the orthogonal matrix, and after it."""
-    doubled, halved, ends, more, power = scaling(is_sine, type, norm, orthogonalize)
+def held_factors(n, is_sine, inverse, type, norm, orthogonalize, behind, char):
+    """Return the type of the orthogonal matrix, and what is multiplied by before and after it."""
+    type, norm, choice = settled(type, norm, orthogonalize, inverse)
+    doubled, halved, ends, more, power = scaling(is_sine, type, norm, choice)
     make = held_weights if n <= FEW else held_weights.__wrapped__
     first = last = None
     if power is not None or doubled:
         first = 1.0 if power is None else (2 * (n + more)) ** power
         if doubled:
-            first = make(n, first, first * 2**0.5, *ends, behind, kind.lower())
+            first = make(n, first, first * 2**0.5, *ends, behind, char.lower())
     if halved:
-        last = make(n, 1.0, 0.5**0.5, *ends, behind, kind.lower())
-    return first, last
+        last = make(n, 1.0, 0.5**0.5, *ends, behind, char.lower())
+    return type, first, last
 
 
 def before(dy, plan, axis):
