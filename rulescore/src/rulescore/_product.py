@@ -41,8 +41,10 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
                     return total
     elif kind is np.ndarray is type(dy) is type(partial):
         dtype, shape = dy.dtype, dy.shape
-        alike = dtype == partial.dtype == x.dtype and partial.shape == shape == x.shape
-        if alike and shape and dtype.kind == "f":  # nothing is to be projected
+        # one object stands for each precision, so that nearly always no more is to be compared
+        alike = dtype is partial.dtype is x.dtype or dtype == partial.dtype == x.dtype
+        if alike and partial.shape == shape == x.shape and shape and dtype.kind == "f":
+            # nothing is to be projected
             if isfinite(vdot(partial, partial)) if partial.size <= MANY else is_finite(partial):
                 return dy * partial
             return _masked(dy, partial)
