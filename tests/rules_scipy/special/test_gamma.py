@@ -37,7 +37,7 @@ HARD = [
     (sp.gamma, mp.gamma, 0, [(1e-8,), (-2.000001,), (150.0,), (-30.5,), (20 + 40j,)]),
     (sp.gammaln, mp.loggamma, 0, [(1e-8,), (1e10,)]),
     (sp.loggamma, mp.loggamma, 0, [(1e-8j,), (-20.3 + 1e-3j,), (1e5 + 1e5j,)]),
-    (sp.rgamma, mp.rgamma, 0, [(-3.0,), (0.0,), (1e-9,), (30.0,)]),
+    (sp.rgamma, mp.rgamma, 0, [(-3.0,), (0.0,), (1e-9,), (30.0,), (5e-324,), (-1e-310,), (170.0,)]),
     (sp.psi, mp.digamma, 0, [(1e-4,), (-3.3,), (1e8,), (3 + 4j,), (-5.3 + 1e-2j,), (1e3j,)]),
     (sp.psi, mp.digamma, 0, [(-20.3,), (-8.01,), (-7.99,)]),
     (sp.gamma, mp.gamma, 0, BESIDE_POLES),

@@ -96,13 +96,14 @@ def slope_at_pole(x, out):
 def slope_beside_poles(x, out):
     """Return the derivative of `1 / gamma(x)` beside the poles; 0 where it is 0 far out."""
 
-    def far(x, out):
-        return 0.0 * out
+    def tiny(x, out):
+        far = np.where(out == 0, 0.0, -out * sp.psi(np.where(abs(x) < 1, 1.0, x)))
+        return np.where(abs(x) < 1, 1.0, far)  # at zero, where `psi` is infinite
 
     def near(x, out):
         return -out * digamma(x)
 
-    return piecewise(out == 0, (x, out), far, (1.0, 0.0), near, (1.0, 1.0))
+    return piecewise(abs(out) < 1e-300, (x, out), tiny, (1.0, 0.0), near, (1.0, 1.0))
 
 
 def is_pole(x):
