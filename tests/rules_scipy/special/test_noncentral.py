@@ -5,8 +5,9 @@ import math
 import pytest
 from scipy import special as sp
 
-from rulescore import RuleError, rrule
+from rulescore import rrule
 from rulescore.testing import check_rrule
+from tests.rules_scipy.sweep import differences
 
 
 def test_examples(example):
@@ -14,16 +15,28 @@ def test_examples(example):
     assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
 
 
-def test_degrees_of_freedom_are_refused():
-    y, back = rrule(sp.chndtr, 3.0, 2.5, 1.0)
-    with pytest.raises(RuleError, match="no derivative by `df`"):
-        back(y)
+@pytest.mark.parametrize(
+    ("f", "xs"),
+    [
+        (sp.chndtr, (3.0, 2.5, 1.0)),
+        (sp.chndtr, (60.0, 3.5, 40.0)),
+        (sp.ncfdtr, (3.0, 5.0, 2.0, 1.4)),
+        (sp.ncfdtr, (0.7, 30.0, 9.0, 5.0)),
+        (sp.nctdtr, (3.0, 0.5, 0.7)),
+        (sp.nctdtr, (0.8, -0.5, 0.7)),  # fewer than one degree of freedom
+        (sp.nctdtr, (1, 0.5, 0.7)),
+    ],
+)
+def test_all_parameters(f, xs):
+    _, back = rrule(f, *xs)
+    for i, found in enumerate(back(1.0)[1:]):
+        expected, error = differences(f, list(map(float, xs)), i)
+        assert found == pytest.approx(expected, rel=1e-7, abs=1e-10 + 10 * error)
 
 
-def test_few_degrees_of_freedom_of_t():
-    y, back = rrule(sp.nctdtr, 1, 0.5, 0.7)
-    with pytest.raises(NotImplementedError, match="one degree of freedom"):
-        back(y)
+def test_where_the_search_for_degrees_of_freedom_ends_at_a_bound():
+    assert sp.nctdtridf(0.6, 1.1, 1.2) == 1e100
+    assert rrule(sp.nctdtridf, 0.6, 1.1, 1.2)[1](1.0)[1:] == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def variable_of_a_function_in_a_text(x):
 
 @refused("a function in C without a rule", "rule", (0.5,))
 def c_function(x):
-    return scipy.special.chndtridf(x, 0.2, 0.1) * x
+    return scipy.special.pro_rad2_cv(0, 1, x, 1.5, 2.0)[0] * x
 
 
 @refused("numbers through bytes: `struct`, `pickle`", "text", (0.5,))
@@ -129,24 +129,24 @@ def through_bytes(x):
     return np.frombuffer(x.tobytes())[0] * 2.0
 
 
-@refused("what cannot be followed, in a `try` with a `finally` that returns", "chndtridf", (0.5,))
+@refused("what cannot be followed, in a `try` with a `finally` that returns", "pro_rad2_cv", (0.5,))
 def refused_before_finally(x):
     box = [x]
     try:
-        box[0] = scipy.special.chndtridf(x, 0.2, 0.1) * x
+        box[0] = scipy.special.pro_rad2_cv(0, 1, x, 1.5, 2.0)[0] * x
         box[0] = x * x
     finally:
         return box[0]
 
 
-@refused("what cannot be followed, in a `try` with a `finally` that returns", "chndtridf", (0.5,))
+@refused("what cannot be followed, in a `try` with a `finally` that returns", "pro_rad2_cv", (0.5,))
 def refused_before_break(x):
     total = x
     while True:
         try:
             int("none")
         except ValueError:
-            scipy.special.chndtridf(x, 0.2, 0.1)
+            scipy.special.pro_rad2_cv(0, 1, x, 1.5, 2.0)[0]
             total = total * 2.0
         finally:
             break

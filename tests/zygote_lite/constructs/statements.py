@@ -556,7 +556,7 @@ def exits_with_several(x):
 @refused("a refused call inside `try` / `except Exception`", "rule", (0.5,))
 def refusal_is_not_swallowed(x):
     try:
-        return scipy.special.chndtridf(x, 0.2, 0.1) * x
+        return scipy.special.pro_rad2_cv(0, 1, x, 1.5, 2.0)[0] * x
     except Exception:
         return x
 

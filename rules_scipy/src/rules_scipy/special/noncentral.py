@@ -1,7 +1,7 @@
 """Noncentral distributions, by position and noncentrality.
 
-The densities are SciPy's own, which its `stats` calls. Derivatives by degrees of freedom are
-refused.
+The densities are SciPy's own, which its `stats` calls. Derivatives by degrees of freedom are sums
+and integrals of those of central distributions.
 """
 
 import numpy as np
@@ -10,16 +10,21 @@ from scipy.special import _ufuncs
 
 from rules_scipy.shared.expansions import piecewise
 from rules_scipy.shared.incomplete import none_of_zero
-from rules_scipy.shared.noncentral import chi2_scores, f_scores, t_density_slopes
-from rules_scipy.shared.refusals import PARAMETER
+from rules_scipy.shared.noncentral import (
+    chi2_by_freedom,
+    chi2_scores,
+    f_by_freedoms,
+    f_scores,
+    t_by_freedom,
+    t_density_slopes,
+)
+from rules_scipy.shared.noncentral import t_by_noncentrality as t_by_mean
 from rules_scipy.shared.variances import f_density
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.noncentral")
 
 chi2, f, t = _ufuncs._ncx2_pdf, _ufuncs._ncf_pdf, _ufuncs._nct_pdf
-DF = {"df": PARAMETER}
-DFS = {"dfn": PARAMETER, "dfd": PARAMETER}
 
 rule.scalar(chi2)(
     lambda x, df, nc, out: at_rise(x, df, out * chi2_scores(x, df, nc)[0]),
@@ -39,62 +44,121 @@ rule.scalar(t)(
 )
 
 # chi-square: dF/dnc is minus the density of df + 2
-rule.scalar(sp.chndtr, refuses=DF)(
+rule.scalar(sp.chndtr)(
     lambda x, df, nc: inside(x, nc, chi2(x, df, nc)),
-    lambda x, df, nc: None,
+    lambda x, df, nc: of_chi2(x, df, nc),
     lambda x, df, nc: inside(x, nc, -chi2(x, df + 2, nc)),
 )
-rule.scalar(sp.chndtrix, refuses=DF)(
+rule.scalar(sp.chndtrix)(
     lambda p, df, nc, out: 1 / chi2(out, df, nc),
-    lambda p, df, nc, out: None,
+    lambda p, df, nc, out: moved(out, -of_chi2(out, df, nc) / chi2(out, df, nc)),
     lambda p, df, nc, out: moved(out, chi2(out, df + 2, nc) / chi2(out, df, nc)),
 )
-rule.scalar(sp.chndtrinc, refuses=DF)(
+rule.scalar(sp.chndtrinc)(
     lambda x, df, p, out: found(out, chi2(x, df, out) / chi2(x, df + 2, out)),
-    lambda x, df, p, out: None,
+    lambda x, df, p, out: found(out, of_chi2(x, df, out) / chi2(x, df + 2, out)),
     lambda x, df, p, out: found(out, -1 / chi2(x, df + 2, out)),
+)
+rule.scalar(sp.chndtridf)(
+    lambda x, p, nc, out: found(out, -chi2(x, out, nc) / of_chi2(x, out, nc)),
+    lambda x, p, nc, out: found(out, 1 / of_chi2(x, out, nc)),
+    lambda x, p, nc, out: found(out, chi2(x, out + 2, nc) / of_chi2(x, out, nc)),
 )
 
 # F: a mixture with Poisson weights
-rule.scalar(sp.ncfdtr, refuses=DFS)(
-    lambda dfn, dfd, nc, x: None,
-    lambda dfn, dfd, nc, x: None,
+rule.scalar(sp.ncfdtr)(
+    lambda dfn, dfd, nc, x: of_f(dfn, dfd, nc, x, 0),
+    lambda dfn, dfd, nc, x: of_f(dfn, dfd, nc, x, 1),
     lambda dfn, dfd, nc, x: f_by_noncentrality(dfn, dfd, nc, x),
     lambda dfn, dfd, nc, x: inside(x, nc, density_of_f(x, dfn, dfd, nc)),
 )
-rule.scalar(sp.ncfdtri, refuses=DFS)(
-    lambda dfn, dfd, nc, p, out: None,
-    lambda dfn, dfd, nc, p, out: None,
-    lambda dfn, dfd, nc, p, out: moved(
-        out, -f_by_noncentrality(dfn, dfd, nc, out) / density_of_f(out, dfn, dfd, nc)
-    ),
+rule.scalar(sp.ncfdtri)(
+    lambda dfn, dfd, nc, p, out: by_f(out, dfn, dfd, nc, of_f(dfn, dfd, nc, out, 0)),
+    lambda dfn, dfd, nc, p, out: by_f(out, dfn, dfd, nc, of_f(dfn, dfd, nc, out, 1)),
+    lambda dfn, dfd, nc, p, out: by_f(out, dfn, dfd, nc, f_by_noncentrality(dfn, dfd, nc, out)),
     lambda dfn, dfd, nc, p, out: 1 / density_of_f(out, dfn, dfd, nc),
 )
-rule.scalar(sp.ncfdtrinc, refuses=DFS)(
-    lambda dfn, dfd, p, x, out: None,
-    lambda dfn, dfd, p, x, out: None,
-    lambda dfn, dfd, p, x, out: found(out, 1 / f_by_noncentrality(dfn, dfd, out, x)),
-    lambda dfn, dfd, p, x, out: found(
-        out, -density_of_f(x, dfn, dfd, out) / f_by_noncentrality(dfn, dfd, out, x)
+rule.scalar(sp.ncfdtrinc)(
+    lambda dfn, dfd, p, x, out: by_nc(out, dfn, dfd, x, -of_f(dfn, dfd, out, x, 0)),
+    lambda dfn, dfd, p, x, out: by_nc(out, dfn, dfd, x, -of_f(dfn, dfd, out, x, 1)),
+    lambda dfn, dfd, p, x, out: by_nc(out, dfn, dfd, x, 1.0),
+    lambda dfn, dfd, p, x, out: by_nc(out, dfn, dfd, x, -density_of_f(x, dfn, dfd, out)),
+)
+rule.scalar(sp.ncfdtridfn)(
+    lambda p, dfd, nc, x, out: found(out, 1 / of_f(out, dfd, nc, x, 0)),
+    lambda p, dfd, nc, x, out: found(out, -of_f(out, dfd, nc, x, 1) / of_f(out, dfd, nc, x, 0)),
+    lambda p, dfd, nc, x, out: found(
+        out, -f_by_noncentrality(out, dfd, nc, x) / of_f(out, dfd, nc, x, 0)
+    ),
+    lambda p, dfd, nc, x, out: found(
+        out, -density_of_f(x, out, dfd, nc) / of_f(out, dfd, nc, x, 0)
+    ),
+)
+rule.scalar(sp.ncfdtridfd)(
+    lambda dfn, p, nc, x, out: found(out, -of_f(dfn, out, nc, x, 0) / of_f(dfn, out, nc, x, 1)),
+    lambda dfn, p, nc, x, out: found(out, 1 / of_f(dfn, out, nc, x, 1)),
+    lambda dfn, p, nc, x, out: found(
+        out, -f_by_noncentrality(dfn, out, nc, x) / of_f(dfn, out, nc, x, 1)
+    ),
+    lambda dfn, p, nc, x, out: found(
+        out, -density_of_f(x, dfn, out, nc) / of_f(dfn, out, nc, x, 1)
     ),
 )
 
 # Student's t: dF/dnc is a density of one degree of freedom less
-rule.scalar(sp.nctdtr, refuses=DF)(
-    lambda df, nc, x: None,
+rule.scalar(sp.nctdtr)(
+    lambda df, nc, x: of_t(df, nc, x),
     lambda df, nc, x: inside(x, nc, t_by_noncentrality(df, nc, x)),
     lambda df, nc, x: inside(x, nc, t(x, df, nc)),
 )
-rule.scalar(sp.nctdtrit, refuses=DF)(
-    lambda df, nc, p, out: None,
+rule.scalar(sp.nctdtrit)(
+    lambda df, nc, p, out: -of_t(df, nc, out) / t(out, df, nc),
     lambda df, nc, p, out: -t_by_noncentrality(df, nc, out) / t(out, df, nc),
     lambda df, nc, p, out: 1 / t(out, df, nc),
 )
-rule.scalar(sp.nctdtrinc, refuses=DF)(
-    lambda df, p, x, out: None,
+rule.scalar(sp.nctdtrinc)(
+    lambda df, p, x, out: -of_t(df, out, x) / t_by_noncentrality(df, out, x),
     lambda df, p, x, out: 1 / t_by_noncentrality(df, out, x),
     lambda df, p, x, out: -t(x, df, out) / t_by_noncentrality(df, out, x),
 )
+rule.scalar(sp.nctdtridf)(
+    lambda p, nc, x, out: found(out, 1 / of_t(out, nc, x)),
+    lambda p, nc, x, out: found(out, -t_by_noncentrality(out, nc, x) / of_t(out, nc, x)),
+    lambda p, nc, x, out: found(out, -t(x, out, nc) / of_t(out, nc, x)),
+)
+
+
+def of_chi2(x, df, nc):
+    """Return the derivative of the noncentral chi-square distribution function by `df`."""
+    ended = np.isinf(x) | (nc == np.inf)
+    slope = chi2_by_freedom(np.where(ended, 1.0, x), df, np.where(ended, 1.0, nc))
+    return np.where(ended, 0.0, slope)
+
+
+def of_f(dfn, dfd, nc, x, which):
+    """Return the derivative of the noncentral F distribution function by `dfn`, or by `dfd`."""
+    ended = np.isinf(x) | (nc == np.inf) | (x == 0)
+    x, nc = np.where(ended, 1.0, x), np.where(ended, 1.0, nc)
+    slope = f_by_freedoms(x, dfn, dfd, nc, f(x, dfn, dfd, nc))[which]
+    return np.where(ended, 0.0, slope)
+
+
+def of_t(df, nc, x):
+    """Return the derivative of the noncentral t distribution function by `df`."""
+    ended = np.isinf(x) | np.isinf(nc)
+    x, nc = np.where(ended, 1.0, x), np.where(ended, 1.0, nc)
+    slope = t_by_freedom(x, np.minimum(df, 1e10), nc)
+    return np.where(ended, 0.0, slope)
+
+
+def by_f(out, dfn, dfd, nc, slope):
+    """Return the slope of a quantile from that of the distribution function."""
+    return moved(out, -slope / density_of_f(out, dfn, dfd, nc))
+
+
+def by_nc(out, dfn, dfd, x, slope):
+    """Return the slope of a noncentrality from that of the equation that it solves."""
+    return found(out, slope / f_by_noncentrality(dfn, dfd, out, x))
 
 
 def at_rise(x, df, slope):
@@ -137,15 +201,19 @@ def f_by_noncentrality(dfn, dfd, nc, x):
 
 def t_by_noncentrality(df, nc, x):
     """Return the derivative of the noncentral t distribution function by `nc`."""
-    if np.any(np.asarray(df) <= 1):
-        raise NotImplementedError(
-            "the noncentral t distribution has a derivative by `nc` for more than one degree of "
-            "freedom only: let `nc` be constant (`stop_gradient`)"
-        )
-    factor = np.sqrt(2 / (df - 1)) * sp.poch((df - 1) / 2, 0.5)
-    return -t(x * np.sqrt((df - 1) / df), df - 1, nc) / factor
+
+    def of_few(df, nc, x):
+        return t_by_mean(x, df, nc)
+
+    def usual(df, nc, x):
+        factor = np.sqrt(2 / (df - 1)) * sp.poch((df - 1) / 2, 0.5)
+        return -t(x * np.sqrt((df - 1) / df), df - 1, nc) / factor
+
+    few = (df <= 1) & np.isfinite(x) & np.isfinite(nc)
+    return piecewise(few, (df, nc, x), of_few, (1.0, 0.0, 1.0), usual, (2.0, 0.0, 1.0))
 
 
 def found(out, slope):
-    """Return the slope of a noncentrality, 0 where SciPy's search has ended at the smallest."""
-    return np.where(abs(out) < 1e-300, 0.0, slope)
+    """Return the slope of a parameter, 0 where SciPy's search has ended at a bound."""
+    size = abs(out)
+    return np.where((size <= 1e-100) | (size >= 1e10), 0.0, slope)

@@ -5,10 +5,6 @@ from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy")
 REASONS = {
-    "no derivative by the degrees of freedom is known: let its arguments be constant"
-    " by `stop_gradient(...)`, or declare a rule that takes differences:": (
-        "chndtridf ncfdtridfn ncfdtridfd nctdtridf"
-    ),
     "SciPy's values of it are not accurate enough to be differentiated: let its arguments be"
     " constant by `stop_gradient(...)`, or declare a rule from values of higher precision:": (
         "pro_rad2 pro_rad2_cv obl_rad2 obl_rad2_cv"
