@@ -14,6 +14,7 @@ import pytest
 from rulescore import RuleSet
 from tests.zygote_lite.fuzz.generate.collected import told
 from zygote_lite import gradient, jvp, pullback, testing, value_and_grad
+from zygote_lite._specialize import entry
 
 HERE = sys.modules[__name__]
 X = np.array([1.0, 2.0, 3.0, 4.0])
@@ -571,3 +572,56 @@ def test_both_tiers_are_compared_and_put_once():
             value_and_grad(training_step)(X)
     assert LOG["n"] == 4
     assert len(H) == 4
+
+
+def raises_in_a_try(x, n):
+    H.append(x)
+    try:
+        for _ in range(n):
+            if n == 5:
+                raise KeyError("n")
+        if x > 9.0:
+            raise ValueError("x")
+    except ValueError:
+        H.append("caught")
+    return x * x
+
+
+def test_effects_happen_once_where_internal_errors_are_raised():
+    vars(HERE).update(fresh())
+    differentiated = value_and_grad(raises_in_a_try)
+    with testing.strict():
+        for _ in range(4):
+            differentiated(2.0, 3)
+        for _ in range(3):
+            H.clear()
+            with pytest.raises(KeyError):
+                differentiated(2.0, 5)
+            assert H == [2.0]
+
+
+def test_an_internal_error_beside_an_effect_is_raised_after_the_tape_has_answered(monkeypatch):
+    vars(HERE).update(fresh())
+    compiled = entry.compile_text
+
+    def broken(made, f):
+        compiled(made, f)
+
+        def fast(*xs):
+            raise TypeError("a defect")
+
+        return fast
+
+    monkeypatch.setattr(entry, "compile_text", broken)
+    testing.forget(newton)
+    with testing.strict():
+        for _ in range(2):
+            value_and_grad(newton)(2.0)
+        H.clear()
+        with pytest.raises(testing.InternalError, match="a defect"):
+            value_and_grad(newton)(2.0)
+    steps = len(H)
+    testing.forget(newton)
+    H.clear()
+    newton(2.0)
+    assert steps == len(H)

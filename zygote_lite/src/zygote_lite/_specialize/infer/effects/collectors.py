@@ -361,6 +361,8 @@ def of_collectors(
     builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value | None:
     """Answer for a call that is given a container from outside that the code puts into."""
+    if not builder.inputs.collectors:
+        return None
     given = [*xs, *kws.values()]
     within = [leaf for x in given for leaf in leaves(x) if is_collector(leaf)]
     is_followed = isinstance(f, types.FunctionType) and is_of_program(f)
