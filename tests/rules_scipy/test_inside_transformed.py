@@ -274,6 +274,26 @@ IMAGE = np.add.outer(np.sin(np.arange(8.0)), np.cos(0.5 * np.arange(8.0)))
 ROWS, COLUMNS = np.mgrid[0:8, 0:8].astype(float)
 
 
+def by_status(a):
+    found = solve_ivp(lambda t, y: [-a * y[0]], (0, 1), [1.0], rtol=1e-8)
+    if found.status != 0:
+        raise RuntimeError(found.message)
+    return found.y[0, -1]
+
+
+def by_all_that_fsolve_tells(a):
+    x, _, code, message = fsolve(lambda x: x * x - a, 1.0, full_output=True)
+    if code != 1:
+        raise RuntimeError(message)
+    return x[0]
+
+
+def by_all_that_brentq_tells(a):
+    x, found = brentq(lambda x: x * x - a, 0.0, 5.0, full_output=True)
+    assert found.converged
+    return x * found.root if found.iterations < 50 else x
+
+
 def by_image(a):
     moved = map_coordinates(IMAGE, [ROWS - 0.1 * a, COLUMNS + 0.2 * a], order=3, mode="nearest")
     return np.mean((moved - IMAGE) ** 2)
@@ -296,7 +316,8 @@ TRANSFORMED = [
     by_name, with_default, infinite, same_function_twice, double, by_named_function, by_newton,
     by_root_scalar, by_root, by_fsolve, by_minimize, by_minimize_scalar, by_least_squares,
     by_curve_fit, by_solve_ivp, by_spring, by_ends, by_odeint, of_constants,
-    by_names_of_residuals, by_image, by_image_and_constant_rows,
+    by_names_of_residuals, by_status, by_all_that_fsolve_tells, by_all_that_brentq_tells, by_image,
+    by_image_and_constant_rows,
 ]  # fmt: skip
 
 

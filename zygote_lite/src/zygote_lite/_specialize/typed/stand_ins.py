@@ -61,6 +61,17 @@ class SolverResult(StandIn):
 
 
 @dataclass(eq=False)
+class ComparedCount(StandIn):
+    """An integer in a result of a solver, such as its status, which may only be compared."""
+
+    x: Value
+
+    def __bool__(self) -> bool:
+        """Refuse to tell its truth."""
+        raise NotSupported.TRUTH("it tests the truth of a count in a result of a solver")
+
+
+@dataclass(eq=False)
 class RowsOfData(StandIn):
     """Rows of data from outside, any number of them, and all alike.
 

@@ -20,6 +20,7 @@ from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.infer.applied.answered_forms import (
     OneValue,
     SeveralParts,
+    compared_count,
     form_of_answer,
 )
 from zygote_lite._specialize.infer.applied.given_forms import (
@@ -132,6 +133,9 @@ def applied_as_a_whole(
     builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value | None:
     """Write the call of a function whose rules are handed the engine; nothing for others."""
+    counted = compared_count(builder, f, xs) if len(xs) == 2 and not kws else None
+    if counted is not None:
+        return counted
     if not (is_hashable(f) and callable(f)) or builder.plain or not takes_engine(f):
         return None
     if not builder.has_islands or builder.settings or builder.handlers or builder.lent:
