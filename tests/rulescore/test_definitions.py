@@ -8,6 +8,7 @@ import pytest
 from rulescore import (
     RuleError,
     RuleSet,
+    custom_frule,
     custom_rule,
     find_frule,
     find_rule,
@@ -50,6 +51,30 @@ def only_of_floats(x: float):
 @non_differentiable
 def rounded(x, digits=0):
     return np.round(x, digits)
+
+
+@custom_frule
+def quotient(x: float, y: float, *, scale=1.0):
+    """Return a quotient."""
+    q = scale * x / y
+    return q, (lambda dx: scale * dx / y, lambda dy: -q * dy / y)
+
+
+def test_a_function_is_defined_with_its_forward_rule():
+    assert quotient(6.0, 2.0) == 3.0
+    assert quotient.__doc__ == "Return a quotient."
+    assert frule((None, 1.0, 0.5), quotient, 6.0, 2.0) == (3.0, -0.25)
+    assert frule((None, 1.0, None), quotient, 6.0, 2.0, scale=2.0) == (6.0, 1.0)
+    assert frule((None, 1.0, None), quotient, 6, "2") is None
+    rule = find_rule(quotient, 6.0, 2.0, ad=lambda *_: None)
+    assert rule.needs_ad
+    assert rule.file == __file__
+    assert check_rrule(quotient, 6.0, 2.0).kind == "general"
+    with pytest.raises(RuleError, match="return the value and the pushforward"):
+        custom_frule(lambda x: x)(2.0)
+    wrong = custom_frule(lambda x: (x, (abs, abs)))
+    with pytest.raises(RuleError, match="2 parts for 1 argument"):
+        frule((None, 1.0), wrong, 2.0)
 
 
 def test_a_scalar_rule_at_the_definition():

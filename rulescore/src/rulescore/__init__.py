@@ -2,7 +2,8 @@
 
 - the verbs: `rrule`, `frule`
 - to declare rules: `RuleSet`, with `Array`, `Numeric`, `project`; a plugin: `hookimpl`, `Section`
-- at the definition of a function: `scalar_rule`, `custom_rule`, `non_differentiable`, `opt_out`
+- at the definition of a function: `scalar_rule`, `custom_rule`, `custom_frule`,
+  `non_differentiable`, `opt_out`
 - cotangents: `Tangent`, `accumulate`, `zero`, `stop_gradient`, `goes_by_value`, `flatten`
 - to look at rules: `find_rule`, `find_frule`, `find_batched`, `rules_of`, `why`, `plugins`
 - for an AD: `provider_of`, `reason_of`, `generation`, `home_of`, `when_changed`
@@ -19,6 +20,7 @@
 
 from rulescore._array import Array, Numeric
 from rulescore._declaring.definitions import (
+    custom_frule,
     custom_rule,
     non_differentiable,
     opt_out,
@@ -52,6 +54,7 @@ __all__ = [
     "Numeric",
     "project",
     # declaring them at the definition of a function
+    "custom_frule",
     "custom_rule",
     "scalar_rule",
     "non_differentiable",

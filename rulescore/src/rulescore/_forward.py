@@ -1,5 +1,6 @@
 """Forward mode: `frule` pushes tangents through a call, by its rule."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -103,19 +104,38 @@ def _pushed(rule: Rule, pushforward: Any, dxs: tuple[Any, ...]) -> Any:
         return None
     if callable(pushforward):
         return pushforward(*dxs)
+    of = f"{rule.signature} ({rule.place})"
+    parts, shared = parts_of_pushforward(pushforward, len(dxs), of)
+    total = pushed_by_parts(parts, dxs)
+    return total if shared is None or total is None else shared(total)
+
+
+def parts_of_pushforward(pushforward: Any, count: int, of: str) -> tuple[tuple[Any, ...], Any]:
+    """Return the functions of one tangent each, and what is applied to their sum, or `None`.
+
+    Arguments:
+        pushforward: a tuple of functions, or a pair of that and what is applied.
+        count: how many arguments there are.
+        of: what the error says that it is of.
+    """
     shared, parts = None, pushforward
     if len(parts) == 2 and type(parts[0]) is tuple:
         parts, shared = parts
-    if len(parts) != len(dxs):
+    if len(parts) != count:
         raise Fault.COUNT(
-            f"the pushforward of {rule.signature} ({rule.place}) has {counted(len(parts), 'part')} "
-            f"for {counted(len(dxs), 'argument')}: give one for each"
+            f"the pushforward of {of} has {counted(len(parts), 'part')} for "
+            f"{counted(count, 'argument')}: give one for each"
         )
+    return parts, shared
+
+
+def pushed_by_parts(parts: tuple[Any, ...], dxs: Sequence[Any]) -> Any:
+    """Return the sum of what functions give for one tangent each."""
     total: Any = None
     for part, dx in zip(parts, dxs, strict=True):
         if part is not None and dx is not None:
             total = accumulate(total, part(dx))
-    return total if shared is None or total is None else shared(total)
+    return total
 
 
 def _filled(dx: Any, x: Any) -> Any:

@@ -91,6 +91,7 @@ class Fault(CodedFault):
     ARGUMENT = "ZL041", TypeError, "An argument cannot have a gradient"
     OPTION_VALUE = "ZL042", ValueError, "An option does not take this value"
     PICKLED = "ZL043", TypeError, "A pullback cannot be pickled"
+    NOT_LINEAR = "ZL044", DifferentiationError, "A pullback is not linear"
 
     def __init__(self, code: str, error: type[Exception], title: str) -> None:
         self.code, self.error, self.title = code, error, title

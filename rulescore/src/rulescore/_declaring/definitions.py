@@ -5,6 +5,7 @@ The rules of one module are in one rule set of its name, which is registered at 
 
 import copy
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -16,8 +17,10 @@ from rulescore._declaring.declaration import is_being_made
 from rulescore._declaring.parameters import KEYWORD_ONLY, parameters_of
 from rulescore._declaring.ruleset import RuleSet
 from rulescore._errors import Fault, entry
+from rulescore._forward import parts_of_pushforward, pushed_by_parts
 from rulescore._naming import describe
 from rulescore._origin import Origin
+from rulescore._project import zero
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +42,37 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
     """
     caller = sys._getframe(2)
     rules, origin = _set_of(caller), Origin(caller)
+    primal = _primal_of(rules, body, origin, "pullback")
+    rules._declare_body((primal,), "general", body, origin)
+    return primal
+
+
+@entry
+def custom_frule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
+    """Make a function of the body of its forward rule.
+
+    Arguments:
+        body: a function of the arguments that returns the value and a pushforward, as a body below
+            `@rule.forward(f)` does: a function of the tangents of all positional parameters without
+            a default, of which some may be `None`, for zero; or a tuple with a function of one
+            tangent for each. Annotations say for which types the rule is.
+
+    The function returns the value. Its rule for reverse mode is the transpose of the pushforward,
+    which the engine finds: it differentiates the pushforward, which is linear. Raises `RuleError`
+    if an annotation cannot be dispatched on. (JAX's `custom_jvp`; ChainRules' `frule`.)
+    """
+    caller = sys._getframe(2)
+    rules, origin = _set_of(caller), Origin(caller)
+    primal = _primal_of(rules, body, origin, "pushforward")
+    rules._declare_body((primal,), "general", _transposed(body), origin)
+    rules._declare_body((primal,), "forward", body, origin)
+    return primal
+
+
+def _primal_of(
+    rules: RuleSet, body: Callable[P, tuple[T, Any]], origin: Origin, beside: str
+) -> Callable[P, T]:
+    """Return the function that a body gives the value of, and something beside it."""
     rules._refuse.place_of(body, origin)
     if any(p.name == "ad" and p.kind is KEYWORD_ONLY for p in parameters_of(body)):
         raise Fault.PARAMETERS(
@@ -52,12 +86,45 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
         if type(found) is not tuple or len(found) != 2:
             raise Fault.VALUE(
                 f"{origin.line[0]}:{origin.line[1]}: the rule {body.__qualname__} returned "
-                f"{describe(found)}: return the value and the pullback"
+                f"{describe(found)}: return the value and the {beside}"
             )
         return found[0]
 
-    rules._declare_body((primal,), "general", body, origin)
     return primal
+
+
+def _transposed(body: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any, Any]]:
+    """Return the body of a rule whose pullback is the transpose of a pushforward."""
+
+    @functools.wraps(body)
+    def reverse(*xs: Any, ad: Any, **options: Any) -> tuple[Any, Any]:
+        y, pushforward = body(*xs, **options)
+
+        def pullback(dy: Any) -> Any:
+            if pushforward is None:
+                return tuple([None for _ in xs])
+            dxs = [zero(x) for x in xs]
+            if callable(pushforward):
+                return ad(pushforward, *dxs)[1](dy)[1:]
+            parts, shared = parts_of_pushforward(pushforward, len(xs), body.__qualname__)
+            if shared is not None:
+                dy = ad(shared, pushed_by_parts(parts, dxs))[1](dy)[1]
+            return tuple(
+                [
+                    None if part is None or dx is None else ad(part, dx)[1](dy)[1]
+                    for part, dx in zip(parts, dxs, strict=True)
+                ]
+            )
+
+        return y, pullback
+
+    found = inspect.signature(body)
+    ad = inspect.Parameter("ad", KEYWORD_ONLY)
+    given = [*found.parameters.values()]
+    last = given[-1:] if given and given[-1].kind is inspect.Parameter.VAR_KEYWORD else []
+    parameters = [*given[: len(given) - len(last)], ad, *last]
+    reverse.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return reverse
 
 
 @entry

@@ -42,7 +42,8 @@ class Refusals:
                 origin.line,
                 f"{body!r} is not a plain function: write a rule as a `def` or a `lambda`",
             )
-        return body.__code__.co_filename, body.__code__.co_firstlineno
+        code = inspect.unwrap(body).__code__
+        return code.co_filename, code.co_firstlineno
 
     def nameless(self, functions: tuple[Any, ...], place: Place) -> None:
         """Refuse a rule for no function, or for what is none."""

@@ -207,6 +207,7 @@ class RuleSet:
         - a function of all tangents, some of which may be `None`, for zero.
 
         A forward rule is the adjoint of the rule for the same function, which `check_rrule` checks.
+        It goes with that rule: engines look for the rule first (`custom_frule` declares both).
         If a rule of another set overrides that rule, the function has no forward rule.
         """
 

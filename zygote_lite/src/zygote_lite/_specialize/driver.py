@@ -261,6 +261,7 @@ def specialize_twice(
 
     The reverse pass of code without loops and branches has none either, and is itself reversed.
     """
+    refuse_own_rule(f, xs)
     inputs = Inputs(f)
     inputs.varying = varying
     active = tuple([i == number for i in range(len(xs))])

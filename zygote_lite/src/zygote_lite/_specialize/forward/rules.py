@@ -35,7 +35,7 @@ from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import added_at, pushed_tangent, same_shape
 from zygote_lite._specialize.typed.stand_ins import Local
-from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, shape_root
 
 _WRITTEN_FORWARD = (
@@ -102,8 +102,13 @@ class OperationRules:
         """Return the tangent of a value with `None` where it does not move."""
         if x.items is None:
             return self.of(x) or constant(None)
-        if type(x.sample) not in (tuple, list) or not self.moves(x.items):
+        if not self.moves(x.items):
             return constant(None)
+        if type(x.sample) is dict:
+            keys, entries = [key.sample for key in x.items[::2]], [*map(self.some, x.items[1::2])]
+            return mapping(dict(zip(keys, entries, strict=True)))
+        if type(x.sample) not in (tuple, list):
+            raise NotSupported.FORWARD("forward mode needs the tangent of such a structure")
         return structure(type(x.sample), [*map(self.some, x.items)])
 
     def zero(self, x: Value) -> Value:

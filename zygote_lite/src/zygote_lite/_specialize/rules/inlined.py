@@ -23,7 +23,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar, can_carry
 from zygote_lite._specialize.typed.functions import Attribute
 from zygote_lite._specialize.typed.nodes import Op, StoreItem, leaves
-from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.plugins import is_of_plugin, is_of_program
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
@@ -65,7 +65,16 @@ def active_call(
 def _by_rule(
     builder: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
-    """Write a call by a general rule: inlined, or called where it cannot be."""
+    """Write a call by a general rule: inlined, or called where it cannot be.
+
+    A second derivative goes through the body of the rule, as on the tape. Code has that of the rule
+    twice, which is another one where a rule is not the derivative of its body; those of plugins,
+    which are checked, are.
+    """
+    if rule.kind == "general" and (builder.twice or builder.inner) and is_of_program(rule):
+        raise NotSupported.SECOND_ORDER(
+            f"it takes a second derivative of the rule {rule.signature}, which no plugin has"
+        )
     mark = builder.mark()
     write = _linear if rule.kind == "linear" else _inlined
     try:
@@ -121,6 +130,8 @@ def _inlined(
     op = next((n for n in made if isinstance(n, Op) and n.target is y), None)
     if op is None or op.snapshot_of is not None or any(isinstance(n, StoreItem) for n in made):
         raise NotSupported.RULE_FORM("a rule does not compute its value by one call")
+    if op.function is not f:  # a later call of what the body calls has a derivative of its own
+        builder.known = {key: known for key, known in builder.known.items() if known is not y}
     op.function, op.arguments, op.keywords = f, xs, kws
     op.required = not plain
     if stem:

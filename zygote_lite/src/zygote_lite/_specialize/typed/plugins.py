@@ -4,6 +4,7 @@ Rules of one plugin agree, too: that of `sum` with that of `+`.
 """
 
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -26,8 +27,8 @@ def _packages(_: int) -> set[str]:
 
 
 def is_of_program(f: Any) -> bool:
-    """Return whether a function, or the body of a rule, is the program's own."""
-    f = getattr(f, "body", f)
+    """Return whether a function, or the body of a rule, is the program's own, or wraps such."""
+    f = inspect.unwrap(getattr(f, "body", f))
     return isinstance(f, types.FunctionType) and not is_of_plugin(f.__globals__)
 
 
@@ -36,7 +37,7 @@ _IN_PYTHON = "zygote_lite._python.library.", "zygote_lite._specialize.infer.iter
 
 def takes_engine(f: Any) -> bool:
     """Return whether a function has a rule of a plugin that is handed the engine."""
-    return any(rule.needs_ad and is_of_plugin(rule.body.__globals__) for rule in rules_of(f))
+    return any(rule.needs_ad and not is_of_program(rule) for rule in rules_of(f))
 
 
 def is_in_python(globals_: dict[str, Any]) -> bool:

@@ -40,7 +40,7 @@ from zygote_lite._specialize.typed.abstract_eval import run, sealed
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import can_carry
 from zygote_lite._specialize.typed.functions import is_hashable
-from zygote_lite._specialize.typed.plugins import is_of_plugin, takes_engine
+from zygote_lite._specialize.typed.plugins import is_of_program, takes_engine
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
 from zygote_lite._specialize.typed.stand_ins import Local, StandIn
@@ -184,7 +184,7 @@ def _planned(
     if plan is None:
         raise NotSupported.NO_RULE(f"there is no rule for {name_of(f)} of these types")
     f, rule, moved, left, names = plan
-    if rule.kind != "general" or not is_of_plugin(rule.body.__globals__):
+    if rule.kind != "general" or is_of_program(rule):
         raise asks_for_engine(rule)
     by_name = [options[n] if n in options else GivenConstant(x)
                for n, x in zip(names, moved[len(xs) :], strict=True)]  # fmt: skip
