@@ -238,7 +238,7 @@ class Pushforward(OfOneRun):
             if not _multiply(boxed, numbers, products[-1]):
                 return
         ours, theirs = products[0], [x for part in products[1:] for x in part]
-        size = sum(map(_size, (*ours, *theirs)))
+        size = sum(map(_magnitude, (*ours, *theirs)))
         if np.isfinite(size) and abs(_total(ours) - _total(theirs)) > _MOST_APART * size:
             raise Fault.NOT_LINEAR(
                 f"the pullback of {name_of(self._f)}, or of what it calls, is not linear in the "
@@ -288,7 +288,7 @@ def _total(products: list[Any]) -> Any:
     return sum([np.sum(x, dtype=float) for x in products])
 
 
-def _size(products: Any) -> Any:
+def _magnitude(products: Any) -> Any:
     return np.sum(np.abs(products), dtype=float)
 
 
