@@ -7,10 +7,11 @@ limit; with `--all` every row, and with names of functions those only.
 
 `call` is SciPy's own call of the function, or the calls that the rule makes instead, such as those
 of LAPACK's factorization whose factors it keeps. `own calls` are the arithmetic of the derivative:
-functions of SciPy and NumPy, methods and indices of arrays, and operators of arrays and of NumPy's
-numbers. They are noted while its formula runs once, also those of functions that it captured, and
-made again. `rule` and `back` are what `rrule(f, *xs)` and `back(dy)` take beyond these, so that
-what Python does between the calls counts: dispatch, options, checks, shapes, attributes, closures.
+functions of SciPy and NumPy, methods and indices of arrays, and operators and comparisons of arrays
+and of NumPy's numbers. They are noted while its formula runs once, also those of functions that it
+captured, and made again. `rule` and `back` are what `rrule(f, *xs)` and `back(dy)` take beyond
+these, so that what Python does between the calls counts: dispatch, options, checks, shapes,
+attributes, closures.
 Beside calls that take long, a twentieth of their time is allowed: two measurements of one call
 differ by as much. Times are of this process, the least of rounds in turns, so that other work on
 the machine counts little. The script fails if more rows of a group than `REACHED` are over.
