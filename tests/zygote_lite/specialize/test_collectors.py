@@ -625,3 +625,52 @@ def test_an_internal_error_beside_an_effect_is_raised_after_the_tape_has_answere
     H.clear()
     newton(2.0)
     assert steps == len(H)
+
+
+def kept_before_it_is_changed(x):
+    v = np.array([x, 2.0 * x])
+    H.append(v)
+    v *= 3.0
+    return np.sum(v)
+
+
+def kept_in_a_loop(x):
+    v = np.array([x, 2.0 * x])
+    for _ in range(3):
+        v *= 1.5
+        H.append(v)
+    return np.sum(v)
+
+
+def kept_with_its_view(x):
+    v = np.array([x, 2.0 * x])
+    H.append((v.reshape(2, 1), v))
+    v /= 2.0
+    v = v + 1.0
+    v -= x
+    return np.sum(v * v)
+
+
+def kept_by_an_attribute(x):
+    v = np.array([x, 2.0 * x])
+    MODEL.last = v
+    v *= 3.0
+    return np.sum(v)
+
+
+@pytest.mark.parametrize(
+    "f", [kept_before_it_is_changed, kept_in_a_loop, kept_with_its_view, kept_by_an_attribute]
+)
+def test_an_array_outside_changes_with_the_name_that_it_has_inside(f):
+    for ask in (value_and_grad(f), lambda x: jvp(f, (x,), (1.0,))):
+        for x in (0.5, 0.7, 0.9, 1.1):
+            H.clear()
+            f(x)
+            expected = copy.deepcopy((H, getattr(MODEL, "last", None)))
+            H.clear()
+            assert ask(x)[1] == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6)
+            H.clear()
+            ask(x)
+            np.testing.assert_equal((H, getattr(MODEL, "last", None)), expected)
+    H.clear()
+    vars(MODEL).pop("last", None)

@@ -18,6 +18,7 @@ from zygote_lite._specialize.infer.builds import may_be_of_any_length
 from zygote_lite._specialize.infer.effects.collectors import (
     demand_collector,
     is_collector,
+    may_be_put_outside,
     put_outside,
 )
 from zygote_lite._specialize.infer.forms import with_entries
@@ -125,6 +126,8 @@ def _keeps_kind(x: Value, result: Value) -> bool:
 def _has_second_name(builder: Builder, x: Value, target: str, env: Env) -> bool:
     """Return whether another variable may hold an array too, which `x += y` changes."""
     own = {name for name in (target, *env) if is_temporary(name) and builder.is_ours(name)}
+    if may_be_put_outside(builder, x):
+        return True
     if x.base is not None and x.base.made and target in own:
         # `a[i:j] += y`: what is added to is assigned to the same part, unless `a` is no array
         return any(x in _kept_values(v) for name, v in env.items() if name not in own or v is not x)

@@ -46,6 +46,11 @@ def collected(x: Any) -> tuple[str, int]:
     return _PUT_INTO, id(x)
 
 
+def puts_outside(own: frozenset[Hashable]) -> bool:
+    """Return whether it is noted of anything from outside that the code puts something there."""
+    return any(type(key) is tuple and key[0] in (_PUT_INTO, _ASSIGNED) for key in own)
+
+
 def adopted(x: Any) -> tuple[str, int]:
     """Return what notes that the code assigns attributes of an object from outside."""
     return _ASSIGNED, id(x)

@@ -21,7 +21,7 @@ from zygote_lite._specialize.infer.iteration.known import known_items
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in, holds_arrays, holds_record
-from zygote_lite._specialize.typed.drafts import ONE_BY_ONE, collected
+from zygote_lite._specialize.typed.drafts import ONE_BY_ONE, collected, puts_outside
 from zygote_lite._specialize.typed.effects import (
     add_at_the_end,
     append_at_the_end,
@@ -56,6 +56,14 @@ def may_collect(builder: Builder, x: Any) -> bool:
 def is_collected(builder: Builder, x: Any) -> bool:
     """Return whether it is known from an attempt before that the code puts into a container."""
     return collected(x) in builder.own and may_collect(builder, x)
+
+
+def may_be_put_outside(builder: Builder, x: Value) -> bool:
+    """Return whether an array may be one that something from outside holds by then.
+
+    The code may put it there later: a loop comes to an earlier statement again.
+    """
+    return x.is_array and puts_outside(builder.own)
 
 
 def demand_collector(builder: Builder, x: Value) -> None:
