@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import fractions
 import pickle
 
 import numpy as np
@@ -117,6 +118,17 @@ def test_fields_are_read_as_attributes_and_as_entries():
         _ = Tangent(Line).slope
     with pytest.raises(KeyError):
         dm["slope"]
+
+
+def test_a_tangent_of_a_named_tuple_has_its_indices():
+    dp = Tangent(collections.namedtuple("Point", "x y"), x=1.0, y=2.0)
+    assert (dp[0], dp[-1], dp[np.int64(1)], dp[:1], dp["x"]) == (1.0, 2.0, 2.0, (1.0,), 1.0)
+    with pytest.raises(IndexError):
+        dp[2]
+    with pytest.raises(KeyError, match="cotangent of Point has no field 'z'; it has: x, y"):
+        dp["z"]
+    with pytest.raises(KeyError, match="cotangent of Fraction has no field 0; it has: n"):
+        Tangent(fractions.Fraction, n=1.0)[0]
 
 
 def test_the_text_of_a_large_cotangent_is_cut():

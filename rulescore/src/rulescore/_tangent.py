@@ -20,8 +20,9 @@ class Tangent:
         fields: the cotangents by field name; `None` for a field without a gradient.
 
     Read a field as an attribute, `dm.weights`; any other name raises `AttributeError`. `dict(dm)`
-    and `dm.items()` give all fields. Tangents of one type can be added and subtracted, and
-    multiplied and divided by numbers, field by field; `None` stays `None`. (ChainRules' `Tangent`.)
+    and `dm.items()` give all fields. Those of a named tuple can be read by their indices, too.
+    Tangents of one type can be added and subtracted, and multiplied and divided by numbers, field
+    by field; `None` stays `None`. (ChainRules' `Tangent`.)
     """
 
     __slots__ = ("_fields", "_primal")
@@ -37,14 +38,20 @@ class Tangent:
         try:
             return self._fields[name]
         except KeyError:
-            known = ", ".join(self._fields) or "none"
-            raise AttributeError(
-                f"the cotangent of {self._primal.__qualname__} has no field {name!r}; "
-                f"it has: {known}"
-            ) from None
+            raise AttributeError(self._without(name)) from None
 
-    def __getitem__(self, name: str) -> Any:
-        return self._fields[name]
+    def __getitem__(self, name: Any) -> Any:
+        if isinstance(name, int | np.integer | slice) and issubclass(self._primal, tuple):
+            return tuple(self._fields.values())[name]
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise KeyError(self._without(name)) from None
+
+    def _without(self, name: Any) -> str:
+        known = ", ".join(map(str, self._fields)) or "none"
+        kind = self._primal.__qualname__
+        return f"the cotangent of {kind} has no field {name!r}; it has: {known}"
 
     def __contains__(self, name: object) -> bool:
         return name in self._fields

@@ -14,6 +14,7 @@ from rulescore import RuleSet
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
 from zygote_lite import explain, grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad, vmap
+from zygote_lite._batch.mapped import Mapped
 
 RNG = np.random.default_rng(0)
 A, W, S = RNG.normal(size=(5, 4)), RNG.normal(size=(4, 3)), RNG.uniform(0.5, 2.0, 5)
@@ -132,6 +133,9 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found, expected, tolerance, tolerance, strict=True)
 
 
+BY_A_LOOP_IN_A_GRADIENT = ("sums", "indices")  # their derivatives by all arguments
+
+
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_at_once(name):
     f, axes, xs = AT_ONCE[name]
@@ -139,7 +143,12 @@ def test_at_once(name):
     expected = looped(f, axes, xs)
     assert_same(batch(*xs), expected)
     assert_same(batch(*xs), expected)  # nothing was changed
-    assert "run once for the batch of 5" in explain(batch, *xs)
+    found = Mapped(f, axes, 0).at_once(None, (None,) * (1 + len(xs)), xs, {})
+    assert not isinstance(found, str), found
+    how = "a loop over the entries" if name in BY_A_LOOP_IN_A_GRADIENT else "run once for the batch"
+    lines = explain(batch, *xs)
+    assert how in lines
+    assert ("run once" in lines) is not ("a loop" in lines)
 
 
 def of_branch(x):

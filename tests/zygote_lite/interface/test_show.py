@@ -422,6 +422,10 @@ def test_explain_of_a_loop_over_a_batch_names_no_function_of_the_engine():
     lines = explain(vmap(of_sign), np.ones((3, 2)))
     assert "a loop over the entries of the batch: a branch depends on the batch" in lines
     assert "of_sign(ndarray)" in lines
+    assert "run once" not in lines
+    at_once = explain(vmap(lambda x: np.sum(x * x)), np.ones((3, 2)))
+    assert "run once" in at_once
+    assert "a loop" not in at_once
     assert "zygote_lite._" not in lines
     assert "recorded; " in lines
     assert not re.search(r"recorded; \S*zygote_lite/_", lines)

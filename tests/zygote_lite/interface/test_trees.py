@@ -120,6 +120,9 @@ def test_a_tree_as_a_vector_and_back():
         back(v[1:])
     with pytest.raises(TypeError, match="complex"):
         ravel([1j])
+    with pytest.raises(TypeError, match=r"vector is complex.* give `v.real` \[ZL"):
+        back(v * 1j)
+    assert ravel([])[1](np.zeros(0, complex).real) == []
 
 
 def test_fields_that_are_frozen_are_left_out():
@@ -227,6 +230,10 @@ def test_steps_refuse_what_does_not_fit(step):
         step(np.ones((3, 1)), np.ones((1, 3)))
     with pytest.raises(ValueError, match="the first has no 'b'"):
         step({"a": 1.0}, {"b": 1.0})
+    for model_and_state in ((model(),), ({"a": 1.0}, None), (2.0,)):
+        with pytest.raises(ValueError, match=r"gradient of the whole model is `None`.*\[ZL"):
+            step(model_and_state[0], None, *model_and_state[1:])
+    assert step({"a": 1.0, "b": {"c": 2.0}}, {"a": 1.0, "b": None})[0]["b"] == {"c": 2.0}
     with pytest.raises(ValueError, match="nothing in the dict has the name 'bias'"):
         step({"a": [1.0]}, {"a": [1.0]}, frozen=["bias", "a.0"])
     made, _ = step({"a": [1.0], "b": 2.0}, {"a": [1.0]}, frozen=("a", "a.0"))

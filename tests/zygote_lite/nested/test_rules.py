@@ -1,6 +1,7 @@
 """Rules whose bodies are differentiated again: second derivatives through them."""
 
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy.spatial import distance
 
 from rulescore import RuleSet, Tangent, rrule
 from tests.zygote_lite.checks.finite_differences import slope
-from zygote_lite import grad, hessian, jacfwd, jvp, testing
+from zygote_lite import grad, hessian, hvp, jacfwd, jvp, testing
 
 X = np.array([0.5, 1.5, -0.3])
 PLACES, HEIGHTS = np.array([-1.0, 0.0, 2.0]), np.array([0.0, 1.0, 3.0])
@@ -348,3 +349,23 @@ def test_what_a_tuple_holds_may_be_written_before_it_is_given_to_a_call():
 
     differences = [(expected(X + h) - expected(X - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(grad(slope)(X), differences, rtol=1e-7)
+
+
+MAGNITUDES = {"operator": operator.abs, "builtin": abs, "numpy": np.absolute}
+MAGNITUDES |= {"fabs": np.fabs, "math": math.fabs}
+
+
+@pytest.mark.parametrize("f", MAGNITUDES.values(), ids=MAGNITUDES)
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.array])
+def test_the_slope_of_a_magnitude_at_zero_is_constant(f, kind):
+    def g(w):
+        return f(w) + w * w
+
+    for zero in (kind(0.0), kind(-0.0)):
+        one = kind(1.0)
+        for _ in range(3):
+            assert grad(grad(g))(zero) == 2.0
+            assert jvp(grad(g), (zero,), (one,))[1] == 2.0
+            assert jvp(lambda w: jvp(g, (w,), (one,))[1], (zero,), (one,))[1] == 2.0
+            assert hvp(g)(zero, one) == 2.0
+            assert hessian(g)(zero) == 2.0

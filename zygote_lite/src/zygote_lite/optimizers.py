@@ -51,7 +51,7 @@ def sgd(
         frozen: names of fields and keys, or paths, that stay as they are.
 
     The numbers keep their shapes and their precision. Raises `ValueError` if the gradient does not
-    have the structure and the shapes of the model.
+    have the structure and the shapes of the model, or is `None` as a whole.
     """
 
     def step(x: Any, d: Any, velocity: Any) -> tuple[Any, Any]:
@@ -89,7 +89,7 @@ def adam(
         frozen: names of fields and keys, or paths, that stay as they are.
 
     The numbers keep their shapes and their precision. Raises `ValueError` if the gradient does not
-    have the structure and the shapes of the model.
+    have the structure and the shapes of the model, or is `None` as a whole.
     """
     count, moments = _state_of_last(state, (0, None), "adam")
     count += 1
@@ -130,6 +130,11 @@ def _stepped(
     model: Any, gradient: Any, step: Any, states: Any, first: Any, frozen: Collection[str]
 ) -> tuple[Any, list[Any]]:
     """Return a model after a step of its leaves, and the states of these, in their order."""
+    if gradient is None:
+        raise Fault.TREE(
+            f"{where()}: the gradient of the whole model is `None`: give one of a loss that "
+            "depends on the model"
+        )
     old = None if states is None else iter(states)
     new: list[Any] = []
 

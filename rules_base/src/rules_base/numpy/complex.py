@@ -22,8 +22,10 @@ rule.scalar(np.absolute, abs, operator.abs, poles=False)(lambda x: conjugate(np.
 @rule(abs, operator.abs)
 def _(x: float):
     def pullback(dy):
-        # the last case is zero at zero, and lets nan through
-        return (project(dy if x > 0 else -dy if x < 0 else x * dy if dy or x == 0 else 0.0, x),)
+        # `x - x` is zero at zero, as its derivative is, and lets nan through
+        return (
+            project(dy if x > 0 else -dy if x < 0 else (x - x) * dy if dy or x == 0 else 0.0, x),
+        )
 
     return abs(x), pullback
 
@@ -31,7 +33,9 @@ def _(x: float):
 @rule(np.absolute)
 def _(x: float):
     def pullback(dy):
-        return (project(dy if x > 0 else -dy if x < 0 else x * dy if dy or x == 0 else 0.0, x),)
+        return (
+            project(dy if x > 0 else -dy if x < 0 else (x - x) * dy if dy or x == 0 else 0.0, x),
+        )
 
     return np.absolute(x), pullback
 
@@ -109,13 +113,15 @@ linear_in_first(rule, np.generic, np.generic.conj, np.generic.conjugate)
 
 @rule.forward(abs, operator.abs)
 def _(x: float):
-    return abs(x), (lambda dx: dx if x > 0 else -dx if x < 0 else x * dx if dx or x == 0 else 0.0,)
+    return abs(x), (
+        lambda dx: dx if x > 0 else -dx if x < 0 else (x - x) * dx if dx or x == 0 else 0.0,
+    )
 
 
 @rule.forward(np.absolute)
 def _(x: float):
     y = np.absolute(x)
-    return y, (lambda dx: dx if x > 0 else -dx if x < 0 else x * dx if dx or x == 0 else 0.0,)
+    return y, (lambda dx: dx if x > 0 else -dx if x < 0 else (x - x) * dx if dx or x == 0 else 0.0,)
 
 
 @rule.forward(np.sign)

@@ -16,7 +16,7 @@ from zygote_lite._ir.names import name_of
 from zygote_lite._nested.gradients import simply_run
 from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.outermost import deeper_recursion
-from zygote_lite._tape.refusal import note_resolution
+from zygote_lite._tape.refusal import forget_resolutions, note_resolution, resolutions_noted
 from zygote_lite._tape.validate import describe
 from zygote_lite.errors import Fault
 
@@ -171,10 +171,12 @@ class Mapped:
         why = self.refused.get(key)
         if why is not None:
             return why
+        noted = resolutions_noted()
         try:
             with deeper_recursion():
                 return self.run(around, nodes, xs, kws)
         except Exception as error:  # a loop raises what is the user's, for the entry that it is of
+            forget_resolutions(noted)
             if isinstance(around, BatchRun):
                 raise NotBatched(str(error)) from error
             why = str(error) or type(error).__name__

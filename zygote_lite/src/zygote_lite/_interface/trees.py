@@ -295,6 +295,12 @@ class Unravel:
                 f"{where()}: the vector has the shape {np.shape(v)}, and the tree has "
                 f"{counted(self.size, 'number')}: give one of shape ({self.size},)"
             )
+        if np.iscomplexobj(v) and not cotangent:
+            raise Fault.TREE(
+                f"{where()}: the vector is complex, and the numbers of the tree are real: give "
+                "`v.real`",
+                TypeError,
+            )
         at = 0
 
         def take(leaf: Any) -> Any:

@@ -366,6 +366,17 @@ def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
         )
 
 
+def resolutions_noted() -> int:
+    """Return how many calls are noted for `explain`."""
+    return 0 if state.trace is None else len(state.trace)
+
+
+def forget_resolutions(first: int) -> None:
+    """Forget what was noted for `explain` after so many calls: it is done anew in another way."""
+    if state.trace is not None:
+        del state.trace[first:]
+
+
 def refused_part(x: Any, name: str) -> Exception:
     """Return the error for a part of a value that a rule set knows as a whole: read, or written."""
     kind = type(x).__qualname__
