@@ -23,6 +23,20 @@ def test_slopes_of_short_and_long_samples(check, n, edge_order, axis):
     check(np.gradient, x + 1j * x.T, 0.7, axis=axis, edge_order=edge_order)
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+@pytest.mark.parametrize("edge_order", [1, 2])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_slopes_at_places_that_happen_to_be_even(check, n, edge_order, axis):
+    if n <= edge_order:
+        pytest.skip("np.gradient needs more samples than that")
+    x = np.sin(np.arange(n * n * 1.0)).reshape(n, n)
+    for places in (np.arange(n * 1.0), 0.3 * np.arange(n) ** 1.5):
+        check(np.gradient, x, places, axis=axis, edge_order=edge_order)
+        check(np.gradient, x, places, places[::-1], edge_order=edge_order)
+        check(np.gradient, x, [*places], np.float64(0.7), edge_order=edge_order)
+        check(np.gradient, x + 1j * x.T, places, axis=axis, edge_order=edge_order)
+
+
 def test_interpolation_outside_and_at_the_ends():
     xp, fp = np.array([0.0, 1.0, 3.0]), np.array([1.0, 2.0, 5.0])
     x = np.array([-1.0, 0.0, 3.0, 4.0])

@@ -10,7 +10,7 @@ from scipy.spatial import distance
 
 from rulescore import RuleSet, Tangent, rrule
 from tests.zygote_lite.checks.finite_differences import slope
-from zygote_lite import grad, hessian, hvp, jacfwd, jvp, testing
+from zygote_lite import grad, hessian, hvp, jacfwd, jacobian, jvp, testing
 
 X = np.array([0.5, 1.5, -0.3])
 PLACES, HEIGHTS = np.array([-1.0, 0.0, 2.0]), np.array([0.0, 1.0, 3.0])
@@ -369,3 +369,19 @@ def test_the_slope_of_a_magnitude_at_zero_is_constant(f, kind):
             assert jvp(lambda w: jvp(g, (w,), (one,))[1], (zero,), (one,))[1] == 2.0
             assert hvp(g)(zero, one) == 2.0
             assert hessian(g)(zero) == 2.0
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_slopes_depend_on_each_place_where_places_are_even(edge_order):
+    def f(v):
+        return np.sum(np.sin(np.gradient(v**3, v, edge_order=edge_order)))
+
+    even, v = np.arange(5.0), np.array([0.5, -1.0, 0.25, 2.0, 1.0])
+    for _ in range(3):
+        dy, d2y = slope(lambda h: f(even + h * v))[0], slope(lambda h: grad(f)(even + h * v))[0]
+        np.testing.assert_allclose(grad(f)(even) @ v, dy, rtol=1e-6)
+        np.testing.assert_allclose(jvp(f, (even,), (v,))[1], dy, rtol=1e-6)
+        np.testing.assert_allclose(hvp(f)(even, v), d2y, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(jacfwd(grad(f))(even) @ v, d2y, rtol=1e-5, atol=1e-7)
+    parabola = jacobian(lambda v: np.gradient(v * v, v))(even)
+    np.testing.assert_allclose(parabola[1:-1, 1:-1], 2.0 * np.eye(3), atol=1e-12)

@@ -146,6 +146,65 @@ def _(x: Array, *spacing: numbers.Number | np.generic, axis=None, edge_order=1):
     return ys, pullback
 
 
+@rule(np.gradient)
+def _(x: Array, *spacing: ArrayLike, axis=None, edge_order=1):
+    places = [as_array(s) for s in spacing]
+    ys = np.gradient(x, *places, axis=axis, edge_order=edge_order)
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    single = not isinstance(ys, list | tuple)
+    all_places = places * len(axes) if len(places) == 1 else places
+
+    def pullback(dys):
+        dys = (dys,) if single else dys
+        dx, found = 0.0, [0.0 * s for s in all_places]
+        for k, (dy, y, a) in enumerate(zip(dys, (ys,) if single else ys, axes, strict=True)):
+            if dy is None:
+                continue
+            if np.ndim(all_places[k]) == 0:
+                dx = dx + slope_back(dy, x.shape[a], all_places[k], a, edge_order)
+                found[k] = -np.vdot(y, dy) / np.conjugate(all_places[k])
+            else:
+                back = uneven_slope_back(dy, x, np.diff(1.0 * all_places[k]), a, edge_order)
+                dx, found[k] = dx + back[0], differences_back(back[1], -1)
+        if len(places) == 1:
+            found = [sum(found)]
+        each = zip(found, places, spacing, strict=True)
+        return project(dx + np.zeros_like(x), x), *[unstacked(project(d, p), s) for d, p, s in each]
+
+    return ys, pullback
+
+
+def uneven_slope_back(dy, x, steps, axis, edge_order):
+    """Return the cotangents of the samples in one axis of `np.gradient`, and of the steps there.
+
+    A slope is the mean of the secants on both sides, each weighted by the step of the other. NumPy
+    computes with one step where all are equal; the slope depends on each of them there, too.
+    """
+    dy, secants, n = (
+        np.moveaxis(dy, axis, -1),
+        np.diff(np.moveaxis(x, axis, -1)) / steps,
+        steps.size,
+    )
+    before, after = np.conjugate(steps[:-1]), np.conjugate(steps[1:])
+    share = before / (before + after)  # of the secant after the place
+    first, inner, last = dy[..., :1], dy[..., 1:-1], dy[..., -1:]
+    if edge_order == 2:  # a slope at an end is twice the secant, less the next slope
+        inner = inner - shifted(first, 0, n - 1) - shifted(last, n - 2, n - 1)
+        first, last = 2 * first, 2 * last
+    dsecants = shifted(first, 0, n) + shifted(last, n - 1, n)
+    dsecants = dsecants + shifted(inner * (1 - share), 0, n) + shifted(inner * share, 1, n)
+    dshare = sums_of_rows(inner * np.conjugate(np.diff(secants))) / (before + after) ** 2
+    dsteps = shifted(dshare * after, 0, n) - shifted(dshare * before, 1, n)
+    dsteps = dsteps - sums_of_rows(dsecants * np.conjugate(secants)) / np.conjugate(steps)
+    dx = differences_back(dsecants / np.conjugate(steps), -1)
+    return np.moveaxis(dx, -1, axis), dsteps
+
+
+def sums_of_rows(x):
+    """Return the sums over all axes but the last."""
+    return np.sum(x, axis=tuple(range(x.ndim - 1)))
+
+
 def slope_back(dy, n, step, axis, edge_order):
     """Return the cotangent of the samples in one axis of `np.gradient` with an even step.
 
