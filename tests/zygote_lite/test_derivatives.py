@@ -146,6 +146,41 @@ def test_what_has_no_name_is_refused():
             pickle.dumps(f)
 
 
+def logged(f):
+    @functools.wraps(f)
+    def g(*xs, **kws):
+        return 2.0 * f(*xs, **kws)
+
+    return g
+
+
+@logged
+def decorated(x):
+    return x * x
+
+
+def test_a_wrapper_does_not_take_the_name_of_what_it_wraps():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    plain = grad(of_model)
+    for f in (checkpoint(of_model), logged(of_model), logged(logged(checkpoint(of_model)))):
+        made = grad(f)
+        assert made is not plain
+        assert "pickled by cloudpickle" in repr(made)
+        assert grad(of_model) is plain
+        assert pickle.loads(pickle.dumps(plain)) is plain
+        with pytest.raises((pickle.PicklingError, AttributeError), match="by cloudpickle"):
+            pickle.dumps(made)
+        again = pickle.loads(cloudpickle.dumps(made))
+        assert again(Model(2.0)).w == made(Model(2.0)).w
+    for outer in (grad(decorated), grad(grad(decorated)), vmap(grad(decorated))):
+        assert pickle.loads(pickle.dumps(outer)) is outer
+    inner = grad(decorated.__wrapped__)
+    assert inner(3.0) == 6.0
+    assert grad(decorated)(3.0) == 12.0
+    assert pickle.loads(pickle.dumps(grad(decorated))) is grad(decorated)
+    assert pickle.loads(cloudpickle.dumps(inner))(3.0) == 6.0
+
+
 def of_list(xs):
     return xs[0] * xs[1]
 

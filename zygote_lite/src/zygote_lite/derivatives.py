@@ -32,6 +32,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 _makers: dict[str, Callable[..., Any]] = {}
 _kept_by_name: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 _FROM = "__made_from__"
+_MOST_WRAPPERS = 100
 _MISSING_FUNCTION = object()
 _MODULE = re.compile(r"(?<=\()[\w.]+:")
 
@@ -123,7 +124,29 @@ def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, A
     name, module = getattr(f, "__qualname__", None), getattr(f, "__module__", None)
     if not isinstance(name, str) or not isinstance(module, str):
         return ""
+    if module != __name__ and _names_another(f, module, name):
+        return ""
     return _in_words(verb, name if module == __name__ else f"{module}:{name}", more, options)
+
+
+def _names_another(f: Any, module: str, name: str) -> bool:
+    """Return whether the name of a function finds what it wraps, or what wraps it.
+
+    While a decorator runs, its name finds nothing yet, or what an earlier run of a cell has made.
+    """
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is not f and (_is_wrapped_by(found, f) or _is_wrapped_by(f, found))
+
+
+def _is_wrapped_by(f: Any, wrapper: Any) -> bool:
+    """Return whether a function is what another one wraps, or what that wraps."""
+    for _ in range(_MOST_WRAPPERS):
+        wrapper = getattr(wrapper, "__wrapped__", None)
+        if wrapper is None or wrapper is f:
+            break
+    return f is not None and wrapper is f
 
 
 def _is_one_function(f: Any, g: Any) -> bool:
