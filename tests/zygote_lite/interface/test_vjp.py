@@ -10,7 +10,20 @@ import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
-from zygote_lite import grad, gradient, pullback, testing, value_and_grad, vjp
+from zygote_lite import (
+    DifferentiationError,
+    grad,
+    gradient,
+    hessian,
+    jacfwd,
+    jacobian,
+    jvp,
+    linearize,
+    pullback,
+    testing,
+    value_and_grad,
+    vjp,
+)
 from zygote_lite._interface.vjp import vjp_by
 from zygote_lite.interop import Engine
 
@@ -229,3 +242,70 @@ def test_a_seed_may_be_given_by_its_name(how):
 def test_a_pullback_shows_that_it_takes_one_cotangent():
     for make in (vjp, pullback):
         assert [*inspect.signature(make(math.sin, 3.0)[1]).parameters] == ["dy"]
+
+
+def cubes(x):
+    return x**3
+
+
+HISTORY = []
+
+
+def noted(x):
+    HISTORY.append(1.0)
+    return x * x
+
+
+def test_a_pushforward_made_outside_is_differentiated():
+    x, v = np.arange(1.0, 4.0), np.array([0.5, -1.0, 2.0])
+    want = np.diag(3 * x**2)
+    for _ in range(3):
+        push, of_number = linearize(cubes, x)[1], linearize(cubes, 2.0)[1]
+        assert grad(of_number)(2.0) == 12.0
+        assert jvp(of_number, (1.0,), (2.0,))[1] == 24.0
+        np.testing.assert_allclose(jacobian(push)(v), want)
+        np.testing.assert_allclose(jacfwd(push)(v), want)
+        np.testing.assert_allclose(hessian(lambda d: push(d) @ d)(v), 2 * want)
+        assert grad(linearize(lambda x: (x**3, "aux"), 2.0, has_aux=True)[1])(1.0) == 12.0
+
+
+@pytest.mark.parametrize("how", ["vjp", "auxiliary", "pullback"])
+def test_a_pullback_made_outside_is_differentiated(how):
+    x, v = np.arange(1.0, 4.0), np.array([0.5, -1.0, 2.0])
+    want = np.diag(3 * x**2)
+    for _ in range(3):
+        if how == "vjp":
+            back = vjp(cubes, x)[1]
+        elif how == "auxiliary":
+            back = vjp(lambda x: (x**3, "aux"), x, has_aux=True)[1]
+        else:
+            back = pullback(cubes, x)[1]
+
+        def last(d, back=back):
+            return back(d)[-1]
+
+        np.testing.assert_allclose(jacfwd(last)(v), want)
+        np.testing.assert_allclose(jacobian(last)(v), want)
+        np.testing.assert_allclose(hessian(lambda d, f=last: f(d) @ d)(v), 2 * want)
+        if how != "pullback":
+            np.testing.assert_allclose(jacfwd(back)(v)[0], want)
+    of_number = vjp(cubes, 2.0)[1]
+    assert jacfwd(of_number)(1.0)[0] == 12.0
+    assert grad(lambda t: t * np.sum(back(v)[-1]))(2.0) == np.sum(want @ v)
+
+
+def test_pullbacks_and_pushforwards_that_cannot_be_run_again_are_refused():
+    back = vjp(noted, 2.0)[1]
+    with pytest.raises(DifferentiationError, match=r"∂\(noted\) is called inside .* an effect"):
+        jacfwd(back)(1.0)
+    x = np.arange(1.0, 4.0)
+    back = vjp(cubes, x)[1]
+    x[0] = 7.0
+    with pytest.raises(DifferentiationError, match="was given has changed since: call `vjp` there"):
+        jacfwd(back)(np.ones(3))
+    push = linearize(lambda xs: xs[0] * xs[1], [2.0, 3.0])[1]
+    with pytest.raises(DifferentiationError, match="a run of its function: call `jvp"):
+        grad(lambda t: push([t, 1.0]))(1.0)
+    back = pullback(lambda x, y: x * y, 2.0, y=3.0)[1]
+    with pytest.raises(DifferentiationError, match="a run of its function: call `pullback` there"):
+        grad(lambda d: back(d)[1])(1.0)

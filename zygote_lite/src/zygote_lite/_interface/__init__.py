@@ -7,8 +7,8 @@ differentiated the call is recorded on a nested tape (`_nested`).
 
 Read in this order: `gradients` (`pullback` and what is made of it), `calls` (the order of the
 tiers, and any call as a plain call by position), `vjp`, `jacobians`, `tangents` and `linearizing`
-(forward mode), `checkpoints`, `batches`, `trees`, `checking` and `differences` (a gradient against
-differences of the function).
+(forward mode), `runs_inside` (what these return, inside a gradient), `checkpoints`, `batches`,
+`trees`, `checking` and `differences` (a gradient against differences of the function).
 
 The code is shown by `show` and `stages`, highlighted by `code`, and written as a module of its own
 by `export`, with the functions that it calls (`written_out`); `jit` compiles it.

@@ -8,8 +8,9 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from zygote_lite._activity.walk import memory_reached
-from zygote_lite._cotangents.kinds import owner_of, within
+from zygote_lite._cotangents.kinds import DIFFERENTIATED_BY_TYPE, owner_of, within
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite._interface.runs_inside import pushed_inside
 from zygote_lite._interface.tangents import by_dual_code
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.names import name_of, shown_name
@@ -95,14 +96,26 @@ class TransformedPushforward(OfOneRun):
         if self._recorded is None:
             still = [zero for zero in self._zeros if zero is not None]
             if not self._reads_the_same() or self._enter(self._f, *self._xs, *still) is None:
-                raise Fault.TANGENT(
-                    f"what {name_of(self._f)} reads from outside has changed since `linearize`: "
-                    "call `linearize` again",
-                    DifferentiationError,
-                )
+                raise self._changed()
             flags = (None, *(True for _ in self._xs))
             self._recorded = pushed_forward(self._f, flags, self._xs, {}, self._has_aux)[1]
         return self._recorded(*tangents)
+
+    def point(self) -> tuple[Any, tuple[Any, ...], bool]:
+        """Return the function, where it is linearized, and whether it returns something else too.
+
+        Raises where what the function reads has changed.
+        """
+        if not self._reads_the_same():
+            raise self._changed()
+        return self._f, self._xs, self._has_aux
+
+    def _changed(self) -> Exception:
+        return Fault.TANGENT(
+            f"what {name_of(self._f)} reads from outside has changed since `linearize`: "
+            "call `linearize` again",
+            DifferentiationError,
+        )
 
     def _reads_the_same(self) -> bool:
         now = _read_outside(self._enter, self._f)
@@ -308,5 +321,7 @@ def linearize(
     return y, found[1], aux
 
 
+for _pushing in (TransformedPushforward, Pushforward):
+    DIFFERENTIATED_BY_TYPE[_pushing] = pushed_inside
 hide_keywords(linearize)
 refused_inside(linearize, "call `jvp`, which is differentiated there")

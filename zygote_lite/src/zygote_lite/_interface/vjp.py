@@ -10,8 +10,10 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
+from zygote_lite._cotangents.kinds import DIFFERENTIATED_BY_TYPE
 from zygote_lite._cotangents.zeros import filled, forms_of
 from zygote_lite._interface.calls import PlainCalls, record_and_note, transformed_first
+from zygote_lite._interface.runs_inside import pulled_inside
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.names import name_of
 from zygote_lite._nested.gradients import inside, inside_auxiliary
@@ -103,6 +105,8 @@ class VectorJacobianProduct(OfOneCotangent):
             object, and of what was bound or has a default.
     """
 
+    has_zeros = True
+
     def __init__(
         self,
         f: Any,
@@ -111,14 +115,19 @@ class VectorJacobianProduct(OfOneCotangent):
         xs: tuple[Any, ...],
         forms: tuple[Any, ...],
         places: Sequence[int | None],
+        has_aux: bool = False,
     ) -> None:
         self._f, self._back, self._y, self._xs, self._places = f, back, y, xs, places
-        self._forms = forms
+        self._forms, self.has_aux = forms, has_aux
 
     def pull(self, dy: Any) -> tuple[Any, ...]:
         found = self._back(dy)
         each = zip(self._places, self._forms, strict=True)
         return tuple([None if at is None else filled(found[at], x) for at, x in each])
+
+    def point(self) -> tuple[Any, tuple[Any, ...], Any] | None:
+        """Return the function, its arguments and its value, if it can be run again there."""
+        return None if None in self._places else (self._f, self._xs, self._y)
 
     def _repr_html_(self) -> str:
         active = [at is not None for at in self._places]
@@ -159,7 +168,7 @@ def vjp(
         if not has_aux:
             return y, VectorJacobianProduct(f, back, y, primals, forms, places)
         y, aux = pair_of(f, y)
-        return y, VectorJacobianProduct(f, back, y, primals, forms, places), aux
+        return y, VectorJacobianProduct(f, back, y, primals, forms, places, has_aux), aux
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise
@@ -215,6 +224,8 @@ def _pulled(
     return y, made(back, function, value, given, (None, *known.active)), places
 
 
+for _pulling in (TransformedPullback, PullbackOfFirst, VectorJacobianProduct, Pullback):
+    DIFFERENTIATED_BY_TYPE[_pulling] = pulled_inside
 hide_keywords(vjp)
 inside(vjp_inside)(vjp)
 declare_verb(vjp, Verb.VJP)

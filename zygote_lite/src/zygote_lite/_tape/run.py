@@ -34,6 +34,10 @@ class OfOneRun:
     Its cotangents are known by the identity of what the function was given.
     """
 
+    def point(self) -> tuple[Any, tuple[Any, ...], Any] | None:
+        """Return the function, its arguments, and what else is known, if it can be run again."""
+        return None
+
     def __copy__(self) -> Any:
         return self
 
@@ -50,9 +54,15 @@ class OfOneRun:
 
 
 class OfOneCotangent(OfOneRun):
-    """What maps the cotangent of a function's value to those of the arguments."""
+    """What maps the cotangent of a function's value to those of the arguments.
+
+    Attributes:
+        has_zeros: whether zeros stand for `None`, and the gradient of the function is left out.
+        has_aux: whether the value is the first of a pair that the function returns.
+    """
 
     _f: Any
+    has_zeros = has_aux = False
 
     @overload
     def __call__(self, dy: Any, /) -> tuple[Any, ...]: ...
@@ -107,9 +117,15 @@ class Pullback(OfOneCotangent):
         xs: tuple[Any, ...],
         flags: tuple[Any, ...],
         stamps: Stamps,
+        is_by_position: bool = True,
     ) -> None:
         self._back, self._f, self._y, self._xs, self._flags = back, f, y, xs, flags
-        self._stamps = stamps
+        self._stamps, self._is_by_position = stamps, is_by_position
+
+    def point(self) -> tuple[Any, tuple[Any, ...], Any] | None:
+        """Return the function, its arguments and its value, if it can be run again there."""
+        is_whole = self._is_by_position and not self._stamps and all(self._flags)
+        return (self._f, self._xs, self._y) if is_whole else None
 
     def pull(self, dy: Any) -> tuple[Any, ...]:
         check_fit(dy, self._y, self)
@@ -171,7 +187,7 @@ def recorded_quietly(
             refuse_shared_arrays(operands, flags, state.written)
         stamps = stamp(state.written) if state.written and run.is_outermost else []
     refuse_iterator(f, y)
-    return y, Pullback(back, f, y, operands[1:], flags, stamps)
+    return y, Pullback(back, f, y, operands[1:], flags, stamps, not kws)
 
 
 def map_to_list(f: Any, /, *xs: Any) -> list[Any]:

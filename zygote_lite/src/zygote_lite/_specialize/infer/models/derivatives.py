@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
+from zygote_lite._cotangents.kinds import own_derivative
 from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.builder import Builder
@@ -54,7 +55,7 @@ def call_inside(builder: Builder, f: Any, xs: list[Value], kws: Kws) -> Value | 
     verb = verb_of(f)
     if verb is not None:
         return of_verb(builder, verb, xs, kws)
-    if getattr(f, "__dict__", {}).get("__differentiates__", (None,))[0] is f:
+    if (own_derivative(f) or (None,))[0] is f:
         raise NotSupported.SECOND_ORDER(f"it calls `{name_of(f)}`")
     return None
 
