@@ -8,9 +8,9 @@ import pytest
 import scipy.linalg
 from scipy.spatial import distance
 
-from rulescore import RuleSet, Tangent, rrule
+from rulescore import RuleSet, Tangent, custom_rule, non_differentiable, rrule, scalar_rule
 from tests.zygote_lite.checks.finite_differences import slope
-from zygote_lite import grad, hessian, hvp, jacfwd, jacobian, jvp, testing
+from zygote_lite import DifferentiationError, grad, hessian, hvp, jacfwd, jacobian, jvp, testing
 
 X = np.array([0.5, 1.5, -0.3])
 PLACES, HEIGHTS = np.array([-1.0, 0.0, 2.0]), np.array([0.0, 1.0, 3.0])
@@ -385,3 +385,56 @@ def test_slopes_depend_on_each_place_where_places_are_even(edge_order):
         np.testing.assert_allclose(jacfwd(grad(f))(even) @ v, d2y, rtol=1e-5, atol=1e-7)
     parabola = jacobian(lambda v: np.gradient(v * v, v))(even)
     np.testing.assert_allclose(parabola[1:-1, 1:-1], 2.0 * np.eye(3), atol=1e-12)
+
+
+def _by_custom_rule(x):
+    @custom_rule
+    def f(y):
+        return y * x, lambda d: (d * x,)
+
+    return f(x)
+
+
+def _by_scalar_rule(x):
+    @scalar_rule(lambda y: 2.0 * y)
+    def f(y):
+        return y * y * x
+
+    return f(x)
+
+
+def _by_partials(x):
+    return scalar_rule(lambda y: x)(_by_scalar_rule)(x)
+
+
+def _by_constant(x):
+    @non_differentiable
+    def f(y):
+        return y * x
+
+    return x * f(x)
+
+
+@pytest.mark.parametrize("f", [_by_custom_rule, _by_scalar_rule, _by_partials, _by_constant])
+def test_rules_declared_inside_that_capture_what_is_differentiated_are_refused(f):
+    for _ in range(3):
+        for call in (lambda: grad(f)(2.0), lambda: jvp(f, (2.0,), (1.0,))):
+            with pytest.raises(DifferentiationError, match=r"_rule|non_diff.*rule outside of it"):
+                call()
+
+
+def _by_rules_of_their_own(x):
+    @custom_rule
+    def f(y):
+        return y * 3.0, lambda d: (d * 3.0,)
+
+    @scalar_rule(lambda y: 2.0 * y)
+    def g(y):
+        return y * y
+
+    return f(x) + g(x) + x * non_differentiable(lambda y: 2.0 * y)(x)
+
+
+def test_rules_declared_inside_that_capture_nothing_hold():
+    for _ in range(3):
+        assert grad(_by_rules_of_their_own)(2.0) == 3.0 + 4.0 + 4.0

@@ -1,8 +1,18 @@
 """`rrule` inside code that is differentiated, as rule bodies use it: the rule's body, recorded."""
 
+import inspect
+import types
 from typing import Any
 
-from rulescore import find_rule, project, rrule
+from rulescore import (
+    custom_frule,
+    custom_rule,
+    find_rule,
+    non_differentiable,
+    project,
+    rrule,
+    scalar_rule,
+)
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
@@ -10,7 +20,7 @@ from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import scaled
-from zygote_lite._nested.gradients import inside
+from zygote_lite._nested.gradients import inside, refused_inside
 from zygote_lite._nested.run import NestedProduct, NestedPullback, NestedRun
 from zygote_lite._tape.handed_over import unchanged
 from zygote_lite._tape.rules import handed_in
@@ -151,3 +161,23 @@ def _handed_in_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[s
 
 
 inside(_handed_in_inside)(handed_in)
+
+
+_OUTSIDE = "declare the rule outside of it, and give the function what it captures as an argument"
+for _declares in (custom_rule, custom_frule, non_differentiable, scalar_rule):
+    refused_inside(_declares, _OUTSIDE)
+
+
+def _function_made_in(f: Any, name: str) -> types.FunctionType:
+    """Return a function with the code of one that another makes."""
+    consts = inspect.unwrap(f).__code__.co_consts
+    code = next(x for x in consts if isinstance(x, types.CodeType) and x.co_name == name)
+    return types.FunctionType(code, {}, closure=tuple(types.CellType() for _ in code.co_freevars))
+
+
+@handlers.by_code(_function_made_in(scalar_rule, "declare"))
+def _(tape: Tape, nodes: Nodes, f: Any, *xs: Any, **kws: Any) -> Traced:
+    raise Fault.NESTED(
+        f"{where()}: `scalar_rule` inside a function that is differentiated: declare the rule "
+        "outside of it, and give the function what it captures as an argument"
+    )
