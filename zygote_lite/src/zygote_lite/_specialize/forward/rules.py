@@ -108,7 +108,7 @@ class OperationRules:
             keys, entries = [key.sample for key in x.items[::2]], [*map(self.some, x.items[1::2])]
             return mapping(dict(zip(keys, entries, strict=True)))
         if type(x.sample) not in (tuple, list):
-            raise NotSupported.FORWARD("forward mode needs the tangent of such a structure")
+            raise NotSupported.FORWARD("forward mode does not support what holds a value here")
         return structure(type(x.sample), [*map(self.some, x.items)])
 
     def zero(self, x: Value) -> Value:
