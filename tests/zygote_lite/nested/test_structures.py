@@ -751,6 +751,26 @@ class OfItsKind:
         return self.w == other.w
 
 
+class ByName(dict):
+    """A dict whose entries are attributes, too."""
+
+    def __getattr__(self, name):
+        return self[name]
+
+
+def test_the_engine_asks_the_users_containers_for_nothing():
+    table = ByName(n=2.0, kept=[])
+
+    def f(x):
+        table.kept.append(x)
+        table["n"] += 1
+        return x * x
+
+    for _ in range(4):
+        assert grad(f)(1.5) == 3.0
+    assert table == {"n": 6.0, "kept": [1.5] * 4}
+
+
 CALLED = {
     "called": lambda x: OfItsKind(x)(x),
     "by reduce": lambda x: functools.reduce(OfItsKind(x), [x, 2 * x, 3 * x]),

@@ -8,6 +8,7 @@ import functools
 import re
 import threading
 import weakref
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -140,7 +141,7 @@ def walk_heap(
                 clean[id(x)] = x  # of a million numbers, say: to look at them again takes time
         if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _BUILTIN_CONTAINERS:
             stack += (dict_of(x) or {}).values()
-            stack.append(getattr(x, "default_factory", None))
+            stack.append(x.default_factory if isinstance(x, defaultdict) else None)
         if type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
             stack.append(type(x))
 
