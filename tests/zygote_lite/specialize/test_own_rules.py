@@ -5,6 +5,7 @@ derivative is that of the rule, and a second goes through what the body of the r
 """
 
 import contextlib
+import dataclasses
 
 import numpy as np
 import pytest
@@ -133,9 +134,60 @@ def test_a_pullback_that_is_not_linear_has_no_transpose(tier):
             lambda: jvp(clipped, (2.0,), (1.0,)),
             lambda: jvp(lambda x: clipped(x) * x, (X,), (X,)),
             lambda: jacfwd(clipped)(X),
+            lambda: grad(lambda t: jvp(clipped, (t,), (1.0,))[1] * t)(1.3),
+            lambda: jvp(lambda x: (clipped(x), 1e6 * x), (1.3,), (1.0,)),
         ):
             with pytest.raises(DifferentiationError, match=r"not linear in the cotangent.*ZL044"):
                 ask()
+
+
+def test_a_transpose_is_not_refused_for_what_cancels(tier):
+    def share(p):
+        return np.sum(np.exp(p["w"]) / np.sum(np.exp(p["w"])))
+
+    for _ in range(3):
+        assert_close(jacfwd(share)({"w": X})["w"], np.zeros(2), 1e-12)
+        assert jvp(lambda t: np.cos(t) ** 2 + np.sin(t) ** 2, (0.3,), (1.0,))[1] == 0.0
+        assert_close(jvp(lambda w: of_dict({"w": w}) - 3.0 * w, (X,), (X,))[1], 0.0 * X, 1e-12)
+
+
+@dataclasses.dataclass
+class Held:
+    w: float
+
+
+@custom_frule
+def of_held(held):
+    return held.w * 2.0, lambda d: None if d is None else 2.0 * d.w
+
+
+@custom_frule
+def of_function(g, x):
+    return g(x), lambda dg, dx: None if dx is None else dx
+
+
+@custom_frule
+def only_where_it_moves(x):
+    return x * x, lambda dx: 2.0 * x * dx if np.any(dx) else 0.0 * x
+
+
+@custom_frule
+def solved(b):
+    a = np.array([[2.0, 1.0], [0.5, 3.0]])
+    return np.linalg.solve(a, b), lambda db: np.linalg.solve(a, db)
+
+
+def test_the_transpose_of_a_forward_rule_is_right_or_refused(tier):
+    for _ in range(6):
+        assert grad(only_where_it_moves)(3.0) == 6.0
+        assert_close(jacobian(only_where_it_moves)(X), np.diag(2 * X), 1e-12)
+        back = np.linalg.solve(np.array([[2.0, 0.5], [1.0, 3.0]]), X)
+        assert_close(grad(lambda b: solved(b) @ X)(X), back, 1e-12)
+        assert_close(jvp(lambda b: solved(b) @ X, (X,), (X,))[1], back @ X, 1e-12)
+        with pytest.raises(DifferentiationError, match="declare a `custom_rule`"):
+            grad(lambda x: of_held(Held(x)) * x)(3.0)
+        with pytest.raises(DifferentiationError, match="declare a `custom_rule`"):
+            grad(lambda x: of_function(lambda t: t * x, x))(3.0)
 
 
 def test_a_forward_rule_gives_both_modes(tier):

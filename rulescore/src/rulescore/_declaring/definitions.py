@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from rulescore._array import Numeric
 from rulescore._declaring.declaration import is_being_made
 from rulescore._declaring.parameters import KEYWORD_ONLY, parameters_of
 from rulescore._declaring.ruleset import RuleSet
@@ -58,8 +59,9 @@ def custom_frule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
             tangent for each. Annotations say for which types the rule is.
 
     The function returns the value. Its rule for reverse mode is the transpose of the pushforward,
-    which the engine finds: it differentiates the pushforward, which is linear. Raises `RuleError`
-    if an annotation cannot be dispatched on. (JAX's `custom_jvp`; ChainRules' `frule`.)
+    which the engine finds: it differentiates the pushforward, which is linear. The function takes
+    numbers, arrays, and lists, tuples and dicts of them; a gradient by others is refused. Raises
+    `RuleError` if an annotation cannot be dispatched on. (JAX's `custom_jvp`; ChainRules' `frule`.)
     """
     caller = sys._getframe(2)
     rules, origin = _set_of(caller), Origin(caller)
@@ -93,28 +95,48 @@ def _primal_of(
     return primal
 
 
+def _any_tangent(x: Any, body: Any) -> Any:
+    """Return numbers that stand for any tangent of an argument, of which none is zero."""
+    if isinstance(x, str | bytes | bool | np.bool_ | None):
+        return None
+    if isinstance(x, Numeric):
+        found = zero(x)
+        if found is None:
+            return None
+        return found + np.reshape(0.5 + 0.618 * np.arange(np.size(found)) % 1, np.shape(found))
+    if type(x) in (list, tuple):
+        return type(x)([_any_tangent(part, body) for part in x])
+    if type(x) is dict:
+        return {key: _any_tangent(part, body) for key, part in x.items()}
+    raise NotImplementedError(
+        f"{body.__qualname__} has a forward rule alone, and is given {describe(x)}, of which that "
+        "has no transpose; give it numbers, arrays, lists, tuples and dicts, or declare a "
+        "`custom_rule`"
+    )
+
+
 def _transposed(body: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any, Any]]:
     """Return the body of a rule whose pullback is the transpose of a pushforward."""
 
     @functools.wraps(body)
     def reverse(*xs: Any, ad: Any, **options: Any) -> tuple[Any, Any]:
         y, pushforward = body(*xs, **options)
+        if pushforward is None:
+            return y, lambda dy: tuple([None for _ in xs])
+        dxs = [_any_tangent(x, body) for x in xs]
+        if callable(pushforward):
+            whole = ad(pushforward, *dxs)[1]
+            return y, lambda dy: whole(dy)[1:]
+        parts, shared = parts_of_pushforward(pushforward, len(xs), body.__qualname__)
+        backs = [
+            None if part is None or dx is None else ad(part, dx)[1]
+            for part, dx in zip(parts, dxs, strict=True)
+        ]
+        last = None if shared is None else ad(shared, pushed_by_parts(parts, dxs))[1]
 
         def pullback(dy: Any) -> Any:
-            if pushforward is None:
-                return tuple([None for _ in xs])
-            dxs = [zero(x) for x in xs]
-            if callable(pushforward):
-                return ad(pushforward, *dxs)[1](dy)[1:]
-            parts, shared = parts_of_pushforward(pushforward, len(xs), body.__qualname__)
-            if shared is not None:
-                dy = ad(shared, pushed_by_parts(parts, dxs))[1](dy)[1]
-            return tuple(
-                [
-                    None if part is None or dx is None else ad(part, dx)[1](dy)[1]
-                    for part, dx in zip(parts, dxs, strict=True)
-                ]
-            )
+            d = dy if last is None else last(dy)[1]
+            return tuple([None if back is None else back(d)[1] for back in backs])
 
         return y, pullback
 

@@ -80,6 +80,7 @@ class State(threading.local):
     run: object = None  # the forward run, which differs from all others
     defaulted: dict[int, Any]  # by identity: functions with active defaults, and names of these
     handed: tuple[Any, ...] = ()  # the function that a rule handed over last, and what answers it
+    transposes = False  # whether a reverse pass is run for its transpose, by forward mode
     stale = False  # whether a rule's function reads what was changed later, and is back as it was
     tries = False  # whether calls are made on samples alone: no code is made for them
     later: list[Callable[[], Any]]  # what is to be done when the run is over

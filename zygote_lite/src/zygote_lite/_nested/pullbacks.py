@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
-from zygote_lite._cotangents.run import current_store, take
+from zygote_lite._cotangents.run import current_store, state, take
+from zygote_lite._ir.names import name_of
 from zygote_lite._nested.cotangents import Box, box, projected_entries, scaled, unbox
 from zygote_lite._tape.rules import holds_complex
 from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import Fault
 
 
 def back_of_scalar(
@@ -101,6 +103,8 @@ def back_of_general(
         if dy is None or pullback is None:
             return (None,) * len(operands)
         value, node = unbox(dy, outer)
+        if state.transposes and callable(pullback) and not (rule.of_plugin or rule.needs_ad):
+            _refuse_not_linear(pullback, value, operands[0])
         if type(pullback) is tuple:
             given = _parts(outer, pullback, at_back, needed[of_body], value, node)
             found: Any = tuple([d for d, _ in given])
@@ -124,6 +128,31 @@ def back_of_general(
         return tuple([store.add(x, d) for x, d in zip(operands, boxed, strict=False)])
 
     return general_back
+
+
+def _refuse_not_linear(pullback: Any, dy: Any, f: Any) -> None:
+    """Refuse a pullback that is not linear, as one that clips: forward mode transposes it.
+
+    Twice a number is exact: only what is not linear tells it from the number.
+    """
+    if not isinstance(dy, float | np.ndarray) or np.asarray(dy).dtype.kind != "f":
+        return
+    with np.errstate(all="ignore"):
+        once, twice = pullback(dy), pullback(2 * dy)
+        for d, d2 in zip(once, twice, strict=False):
+            if not all(isinstance(x, float | np.floating | np.ndarray) for x in (d, d2)):
+                continue
+            if not np.allclose(
+                2 * d, d2, rtol=1e-4, atol=1e-6 * _finite_maximum(d2), equal_nan=True
+            ):
+                raise Fault.NOT_LINEAR(
+                    f"the pullback of {name_of(f)} is not linear in the cotangent, and forward "
+                    "mode takes its transpose: use reverse mode, or declare what is linear"
+                )
+
+
+def _finite_maximum(x: Any) -> Any:
+    return np.max(np.abs(x), initial=0.0, where=np.isfinite(x))
 
 
 def _parts(

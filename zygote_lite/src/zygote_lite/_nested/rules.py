@@ -14,16 +14,17 @@ from rulescore import (
     scalar_rule,
 )
 from zygote_lite._activity.marks import mark_new
+from zygote_lite._cotangents.kinds import DIFFERENTIATED_BY_TYPE
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import where
-from zygote_lite._nested.cotangents import scaled
+from zygote_lite._nested.cotangents import box, scaled
 from zygote_lite._nested.gradients import inside, refused_inside
 from zygote_lite._nested.run import NestedProduct, NestedPullback, NestedRun
 from zygote_lite._tape.handed_over import unchanged
-from zygote_lite._tape.rules import handed_in
+from zygote_lite._tape.rules import PullbackHandedIn, handed_in
 from zygote_lite._tape.seeds import pair_of
 from zygote_lite._tape.tape import Tape
 from zygote_lite._tape.validate import refuse_keywords
@@ -161,6 +162,23 @@ def _handed_in_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[s
 
 
 inside(_handed_in_inside)(handed_in)
+
+
+def _pulled_again(
+    back: PullbackHandedIn, tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Traced:
+    """Pull an active cotangent back to operands that are not: the function is run once more.
+
+    So it is in forward mode, which gives a cotangent to all pullbacks (`Pushforward`).
+    """
+    (dy,) = xs
+    operands = (back.f, *back.xs)
+    with unchanged(back.f, operands):
+        run = NestedRun(tape, back.f, (None,) * len(operands), (True,) * len(operands), back.xs, {})
+    return run.value_with(tuple(run.back(box(dy, nodes[1], tape))))
+
+
+DIFFERENTIATED_BY_TYPE[PullbackHandedIn] = _pulled_again
 
 
 _OUTSIDE = "declare the rule outside of it, and give the function what it captures as an argument"

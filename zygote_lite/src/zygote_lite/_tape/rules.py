@@ -62,8 +62,21 @@ def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
     found: Any = None
     for answer in for_functions:
         found = answer(f, xs) if found is None else found
-    answered: ValueAndPullback = found  # the last, which records, always answers
-    return answered
+    y, back = found  # the last, which records, always answers
+    return y, PullbackHandedIn(back, f, xs)
+
+
+class PullbackHandedIn:
+    """The pullback of a function that a rule hands in."""
+
+    __slots__ = ("back", "f", "xs")
+
+    def __init__(self, back: Any, f: Any, xs: tuple[Any, ...]) -> None:
+        self.back, self.f, self.xs = back, f, xs
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = self.back(dy)
+        return found
 
 
 def apply_rule(
@@ -225,7 +238,7 @@ def _is_of_rules(error: Exception) -> bool:
     """Return whether a package of rules has raised an error, and nothing that it has called."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     package = str(frame.f_globals.get("__name__")).partition(".")[0]
-    return any(package == plugin.name for plugin in plugins())
+    return package == "rulescore" or any(package == plugin.name for plugin in plugins())
 
 
 def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
