@@ -64,6 +64,7 @@ DASK = {
     "a sequence of arrays": ["dstack hstack vstack"],  # one array
     "out of range": ["select"],  # one condition for several choices
     "1D weights": ["average"],
+    "coordinated is not supported": ["gradient"],
     "not iterable|requires either|normed=": [
         "histogram histogram2d"
     ],  # wants the edges, or a range

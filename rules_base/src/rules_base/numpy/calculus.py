@@ -182,7 +182,7 @@ def uneven_slope_back(dy, x, steps, axis, edge_order):
     """
     dy, secants, n = (
         np.moveaxis(dy, axis, -1),
-        np.diff(np.moveaxis(x, axis, -1)) / steps,
+        np.diff(1.0 * np.moveaxis(x, axis, -1)) / steps,
         steps.size,
     )
     before, after = np.conjugate(steps[:-1]), np.conjugate(steps[1:])
