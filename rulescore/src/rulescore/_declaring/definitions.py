@@ -145,7 +145,7 @@ def _transposed(body: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any
     given = [*found.parameters.values()]
     last = given[-1:] if given and given[-1].kind is inspect.Parameter.VAR_KEYWORD else []
     parameters = [*given[: len(given) - len(last)], ad, *last]
-    reverse.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
+    vars(reverse)["__signature__"] = found.replace(parameters=parameters)
     return reverse
 
 

@@ -11,6 +11,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
+from tests.zygote_lite.fuzz.generate.given import loop_or_branch
 
 VALUES = ("x", "s", "x * s", "v[0]", "v", "v * s", "v[:2]", "w", "i", "2.0", "len(v)", "None", "n",
           "(s, i)", "(v, x)", "[x, s]", '{"s": s, "i": i}', 'f"{s:.2f}"', "x > 0.0", "np.eye(2)",
@@ -106,12 +107,9 @@ def statement(source, depth, kept):
     def inner():
         return statement(source, depth + 1, kept)
 
-    if depth < 3 and kind < 0.15:
-        left = [f"{indent}    if s > 3.0:", f"{indent}        break"] * (source.random() < 0.4)
-        return [f"{indent}for i in range({source.choice(['3', 'n', '2'])}):", *inner(), *left]
     if depth < 3 and kind < 0.27:
-        test = source.choice(["n % 2 == 0", "s > 0.5", "rng.random() < 0.5"])
-        return [f"{indent}if {test}:", *inner(), f"{indent}else:", *inner()]
+        tests = ["n % 2 == 0", "s > 0.5", "rng.random() < 0.5"]
+        return loop_or_branch(source, indent, kind, tests, inner)
     if depth < 3 and kind < 0.34:
         return [f"{indent}try:", *inner(), f"{indent}    if s > {source.choice('012')}.5:",
                 f"{indent}        raise ValueError('s')", f"{indent}except ValueError:",

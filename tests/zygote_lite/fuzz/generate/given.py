@@ -80,12 +80,9 @@ def statement(source, depth, kept):
     def inner():
         return statement(source, depth + 1, kept)
 
-    if depth < 3 and kind < 0.15:
-        left = [f"{indent}    if s > 3.0:", f"{indent}        break"] * (source.random() < 0.4)
-        return [f"{indent}for i in range({source.choice(['3', 'n', '2'])}):", *inner(), *left]
     if depth < 3 and kind < 0.3:
-        test = source.choice(["n % 2 == 0", "s > 0.5", "len(h) > 2", "h[0] > 0.0"])
-        return [f"{indent}if {test}:", *inner(), f"{indent}else:", *inner()]
+        tests = ["n % 2 == 0", "s > 0.5", "len(h) > 2", "h[0] > 0.0"]
+        return loop_or_branch(source, indent, kind, tests, inner)
     if kind < 0.35:
         return [f"{indent}if n == 5:", f"{indent}    raise KeyError('n')"]
     if kind < 0.38:
@@ -95,6 +92,14 @@ def statement(source, depth, kept):
         change = source.choice(kept).replace("{v}", value)
         return [indent + part for part in change.split("; ")]
     return [f"{indent}s = 0.5 * s + {value}"]
+
+
+def loop_or_branch(source, indent, kind, tests, inner):
+    """Return the lines of a loop, which may end early, or of a branch with one of some tests."""
+    if kind < 0.15:
+        left = [f"{indent}    if s > 3.0:", f"{indent}        break"] * (source.random() < 0.4)
+        return [f"{indent}for i in range({source.choice(['3', 'n', '2'])}):", *inner(), *left]
+    return [f"{indent}if {source.choice(tests)}:", *inner(), f"{indent}else:", *inner()]
 
 
 def load(seed):

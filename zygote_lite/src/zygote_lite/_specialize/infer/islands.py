@@ -10,7 +10,6 @@ and it calls nothing that may have effects. All of this is told from its source,
 """
 
 import contextlib
-import operator
 import types
 from typing import Any
 
@@ -19,8 +18,7 @@ import numpy as np
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._specialize.infer.effects.sought import Search, is_known_constant
 from zygote_lite._specialize.infer.plain_calls import call_as_it_is, may_be_called
-from zygote_lite._specialize.rules.inlined import be_active, snapshot
-from zygote_lite._specialize.rules.pullback import CalledPullback
+from zygote_lite._specialize.rules.inlined import snapshot, value_of_pair
 from zygote_lite._specialize.typed.abstract_eval import sealed
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar, can_carry
@@ -155,13 +153,7 @@ def _island(
     called = builder.operation(island, given, only, certain=True)
     builder.searched.add(called)
     both = called.target
-    op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
-    be_active(op, xs)
-    op.check = True
-    op.target.fresh = op.target.made = False
-    back = builder.operation(operator.getitem, [both, constant(1)], certain=True).target
-    op.reverse_rule = CalledPullback(back, xs)
-    return op.target
+    return value_of_pair(builder, both, xs, stem)
 
 
 def _refuse_other_values(y: Value) -> None:

@@ -188,6 +188,17 @@ def _opaque(
     return op.target
 
 
+def value_of_pair(builder: Builder, both: Value, xs: list[Value], stem: str) -> Value:
+    """Write what takes the value out of a pair; the other part is its pullback."""
+    op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
+    be_active(op, xs)
+    op.check = True
+    op.target.fresh = op.target.made = False
+    back = builder.operation(operator.getitem, [both, constant(1)], certain=True).target
+    op.reverse_rule = CalledPullback(back, xs)
+    return op.target
+
+
 def snapshot(builder: Builder, x: Value) -> Value:
     """Return an operand, or a copy if it may be overwritten before the reverse pass reads it."""
     if builder.plain or builder.twice:  # where it is differentiated twice, nothing is

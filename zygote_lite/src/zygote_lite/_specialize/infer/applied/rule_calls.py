@@ -34,8 +34,8 @@ from zygote_lite._specialize.infer.applied.given_forms import (
 from zygote_lite._specialize.infer.cells import contents, is_cell
 from zygote_lite._specialize.infer.effects.sought import Search, is_known_constant
 from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_dict
-from zygote_lite._specialize.rules.inlined import be_active, snapshot
-from zygote_lite._specialize.rules.pullback import CalledPullback, parts_of_rule
+from zygote_lite._specialize.rules.inlined import snapshot, value_of_pair
+from zygote_lite._specialize.rules.pullback import parts_of_rule
 from zygote_lite._specialize.typed.abstract_eval import run, sealed
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import can_carry
@@ -205,13 +205,7 @@ def _with_its_pullback(builder: Builder, call: AppliedRule, given: list[Value], 
     if isinstance(call.answer, SeveralParts):
         parts = parts_of_rule(builder, both, given, operands)
         return call.answer.value(parts.items or [])
-    op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
-    be_active(op, given)
-    op.check = True
-    op.target.fresh = op.target.made = False
-    back = builder.operation(operator.getitem, [both, constant(1)], certain=True).target
-    op.reverse_rule = CalledPullback(back, given)
-    return op.target
+    return value_of_pair(builder, both, given, stem)
 
 
 def _without_pullback(builder: Builder, call: AppliedRule, given: list[Value], stem: str) -> Value:
