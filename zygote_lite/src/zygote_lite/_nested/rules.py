@@ -196,5 +196,6 @@ def _function_made_in(f: Any, name: str) -> types.FunctionType:
 @handlers.by_code(_function_made_in(scalar_rule, "declare"))
 def _(tape: Tape, nodes: Nodes, f: Any, *xs: Any, **kws: Any) -> Traced:
     raise Fault.NESTED(
-        f"{where()}: `scalar_rule` inside a function that is differentiated: {_OUTSIDE}"
+        f"{where()}: `scalar_rule` inside a function that is differentiated: declare the rule "
+        "outside of it, and give the function what it captures as an argument"
     )
