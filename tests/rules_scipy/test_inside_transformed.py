@@ -468,6 +468,84 @@ def test_what_a_function_notes_is_noted_once():
         assert len(NOTED) <= len(once) + 2  # where the root is, the rule asks once more
 
 
+def in_list(a):
+    n = [0]
+
+    def f(x):
+        n[0] += 1
+        return x - a
+
+    return brentq(f, 0.0, 5.0) * (n[0] > 0)
+
+
+def in_dict(a):
+    n = {}
+
+    def f(x):
+        n["called"] = True
+        return math.exp(-a * x)
+
+    return quad(f, 0.0, 1.0)[0] * len(n)
+
+
+def in_list_of_args(a):
+    n = (2, [0])
+
+    def f(t, y, n, a):
+        n[1][0] += 1
+        return -a * y
+
+    return solve_ivp(f, (0, 1), [1.0], args=(n, a), rtol=1e-8).y[0, -1] * (n[1][0] > 0)
+
+
+def in_list_of_another(a):
+    n = [0]
+
+    def count():
+        n[0] += 1
+
+    def f(x):
+        count()
+        return math.exp(-a * x)
+
+    return quad(f, 0.0, 1.0)[0] * (n[0] > 0)
+
+
+def in_list_behind_a_branch(a):
+    n = [0]
+
+    def f(x):
+        if a > 1.5:
+            n[0] = 1
+        return math.exp(-a * x)
+
+    return quad(f, 0.0, 1.0)[0] * (1 + n[0])
+
+
+def without_a_gradient(a):
+    n = [0]
+
+    def f(x):
+        n[0] += 1
+        return math.exp(-x)
+
+    return a * quad(f, 0.0, 1.0)[0] * n[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [in_list, in_dict, in_list_of_args, in_list_of_another, in_list_behind_a_branch,
+     without_a_gradient],
+)  # fmt: skip
+@pytest.mark.parametrize("verb", [value_and_grad, lambda f: lambda a: jvp(f, (a,), (1.0,))])
+def test_what_a_function_counts_in_a_list_is_read_later(f, verb):
+    both = verb(f)
+    for a in (1.3, 1.3, 1.3, 1.3, 1.7, 1.7, 1.3):
+        y, slope = both(a)
+        np.testing.assert_allclose(y, f(a), rtol=1e-6)
+        np.testing.assert_allclose(slope, differences(f, a), rtol=2e-5)
+
+
 def test_arguments_may_change_their_types():
     def f(k):
         return integral(lambda t: np.sum(k * np.array([t, 1.0])))

@@ -180,6 +180,44 @@ def test_stiff_equations(method):
     np.testing.assert_allclose(gradient(last, k)[0] * k, expected, rtol=1e-3)
 
 
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
+def test_slopes_of_slow_values_are_less_exact_than_values_are(method):
+    times, k, h = np.linspace(0, 1e5, 10), np.array([0.04, 1e4, 3e7]), 1e-4
+
+    def total(k, method=method, rtol=1e-6, atol=1e-8):
+        y = si.solve_ivp(stiff, (0, 1e5), [1.0, 0.0, 0.0], method, times, args=(k,),
+                         rtol=rtol, atol=atol).y  # fmt: skip
+        return np.sum(y**2)
+
+    exact = lambda k: total(k, "Radau", 1e-10, 1e-14)
+    expected = [(exact(k * (1 + e)) - exact(k * (1 - e))) / (2 * h) for e in h * np.eye(3)]
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(total, k)[0] * k, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA", "odeint"])
+@pytest.mark.parametrize("count", [5, 20])
+def test_a_value_that_is_held_at_zero_may_have_noise(method, count):
+    first, times, h = np.sin(np.linspace(0, np.pi, count)), np.linspace(0, 0.2, 6), 1e-3
+    first[-1] = 0.0
+
+    def heat(t, y, p):
+        d = np.zeros_like(y)
+        d[1:-1] = y[2:] - 2 * y[1:-1] + y[:-2]
+        return p * d
+
+    def total(p, method=method, rtol=1e-6, atol=1e-8):
+        if method == "odeint":
+            return np.sum(si.odeint(heat, first, times, (p,), tfirst=True) ** 2)
+        y = si.solve_ivp(heat, (0, 0.2), first, method, times, args=(p,), rtol=rtol, atol=atol).y
+        return np.sum(y**2)
+
+    exact = lambda p: total(p, "DOP853", 1e-11, 1e-13)
+    expected = (exact(2 + h) - exact(2 - h)) / (2 * h)
+    for _ in range(3):
+        assert gradient(total, 2.0)[0] == pytest.approx(expected, rel=1e-4)
+
+
 def test_what_the_right_hand_side_captured_may_change_later():
     def total(c):
         found = 0.0

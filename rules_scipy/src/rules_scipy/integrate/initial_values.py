@@ -103,7 +103,7 @@ def _(ad, given):
             at, dwithin = np.append(at, dsol.times), np.hstack([dwithin, dsol.values])
         if not is_explicit:
             known = y.y if dsol is None else np.hstack([y.y, y.sol(dsol.times)])
-            refuse_far(si.solve_ivp, steps, at, known, dwithin)
+            refuse_far(si.solve_ivp, steps, at, known, dwithin, tolerances[1])
         dknots = dvalues if between else None
         dspan, dy0, dat, (df, *dargs) = steps.pulled(at, dwithin, dknots)
         dt = np.zeros(len(y.t)) if between else dat[: len(y.t)]
@@ -160,7 +160,7 @@ def _(ad, given):
             return {}
         refuse_ended(si.odeint, done)
         dvalues = np.transpose(dvalues)
-        refuse_far(si.odeint, steps, t, np.transpose(y), dvalues)
+        refuse_far(si.odeint, steps, t, np.transpose(y), dvalues, atol)
         (dbegin, dend), dy0, dt, (df, *dargs) = steps.pulled(t, dvalues)
         dt[0], dt[-1] = dt[0] + dbegin, dt[-1] + dend
         found = {"y0": dy0, "t": dt, "args": dargs}
@@ -217,9 +217,9 @@ def solving_again(method, f, read, args, first, span, options, of_odeint=None):
     return Solving(name, whole, real, ends, given, by_steps)
 
 
-def refuse_far(f, steps, times, values, dvalues):
+def refuse_far(f, steps, times, values, dvalues, atol):
     """Raise `LinAlgError` where a gradient passes through values that the solver has not found."""
-    if steps.are_far(times, values, dvalues):
+    if steps.are_far(times, values, dvalues, atol):
         raise np.linalg.LinAlgError(
             f"a gradient passes through values of {name_of(f)} that a solution with smaller "
             "tolerances does not have: give a smaller rtol"

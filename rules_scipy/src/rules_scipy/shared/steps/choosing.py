@@ -55,7 +55,7 @@ def long_steps(f, rate, knots, first, at, rtol, atol, asked=None, columns=None):
     stages = pulled_at(*rate, times[:, inside].ravel(), rows, slopes, LAST)
     exact = max(1e-2 * float(np.min(np.minimum(rtol, SURE))), 1e-12)
     chosen, passed = np.append(knots[0], times[:, LAST]), np.vstack([first, values[:, LAST]])
-    return Along(LONG, chosen, passed, slopes, stages, exact)
+    return Along(LONG, chosen, passed, slopes, stages, exact, values[:, inside])
 
 
 @functools.lru_cache(256)  # solutions by parameters that are nearly the same have as many steps

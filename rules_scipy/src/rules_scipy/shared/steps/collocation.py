@@ -15,7 +15,7 @@ from rules_scipy.shared.steps.iterations import Iterated
 from rules_scipy.shared.steps.runge_kutta import Scheme, inner
 from rules_scipy.shared.steps.stages import FEW
 
-FAR = 0.1  # by the largest value: others are not those of the solution
+FAR = 0.1  # by the largest value: what is further off is not of the solution
 BLOCK = 2**20  # numbers of the systems that are solved together
 
 
@@ -49,6 +49,15 @@ class Radau(Scheme):
         """Return the derivatives of the weights."""
         return np.dot(self.P * self.powers, powers(x, len(self.c))[:-1])
 
+    @functools.cached_property
+    def through(self):
+        """The coefficients of the polynomials that are one at a stage, or at the beginning."""
+        return np.linalg.inv(np.vander([0.0, *self.c], increasing=True)).T
+
+    def between(self, x):
+        """Return the weights of the beginning and of the stages, by their values, in columns."""
+        return np.dot(self.through, powers(x, len(self.c)))
+
     def stages(self, knots):
         """Return the times of the stages of all steps."""
         return np.ravel(knots[:-1, None] + self.c * np.diff(knots)[:, None])
@@ -79,12 +88,14 @@ class Along:
         slopes: the right-hand side at the stages of all steps, in rows.
         stages: what pulls back through the right-hand side there.
         exact: how exactly the systems of many equations are solved.
+        inside: the solution at the stages of all steps, for `are_far`.
 
     Attributes:
         kind: the type of the values; complex ones are held as two real ones each.
     """
 
-    def __init__(self, scheme, knots, passed, slopes, stages, exact=1e-12):
+    def __init__(self, scheme, knots, passed, slopes, stages, exact=1e-12, inside=None):
+        self.inside = inside
         self.scheme, self.knots, self.passed, self.exact = scheme, knots, passed, exact
         self.h, self.kind, self.stages = knots[1:] - knots[:-1], float, stages
         self.K = slopes.reshape(len(self.h), len(scheme.c), passed.shape[1])
@@ -220,16 +231,24 @@ class Along:
         return at, np.where(h == 0, 1.0, (times - self.knots[at]) / np.where(h == 0, 1.0, h))
 
     def values(self, times):
-        """Return the solution at some times, in columns."""
-        at, x = self.places(np.asarray(times, float))
-        moved = np.einsum("sq,qsa->qa", self.scheme.weights(x), self.K[at])
-        return np.ascontiguousarray(self.passed[at] + self.h[at, None] * moved).view(self.kind).T
+        """Return the solution at some times, in columns.
 
-    def are_far(self, times, values, dvalues):
+        It is that between values: of stiff equations slopes are much less exact.
+        """
+        at, x = self.places(np.asarray(times, float))
+        known = np.concatenate([self.passed[:-1, None], self.inside], axis=1)
+        found = np.einsum("sq,qsa->qa", self.scheme.between(x), known[at])
+        return np.ascontiguousarray(found).view(self.kind).T
+
+    def are_far(self, times, values, dvalues, atol):
         """Return whether values are not those of the solution, not even about.
 
-        They are in columns, as their cotangents are: those without one may be any.
+        They are in columns, as their cotangents are: those without one may be any. One that is held
+        at zero beside larger ones has noise, which may be as large as `atol`. One that is zero
+        throughout, and whose rate is not, was stepped over.
         """
         largest = np.max(np.abs(self.passed.view(self.kind)), axis=0)[:, None]
-        are_far = np.abs(self.values(times) - values) > FAR * largest
-        return np.any(are_far & (dvalues != 0))
+        rates = np.max(np.abs(self.K.view(self.kind)), axis=(0, 1))[:, None]
+        noise = np.minimum(np.reshape(atol, (-1, 1)), FAR * np.max(largest, initial=0.0))
+        are_far = np.abs(self.values(times) - values) > FAR * largest + noise
+        return np.any((are_far | ((largest == 0) & (rates > 0))) & (dvalues != 0))

@@ -19,13 +19,19 @@ class GivenForm(ABC):
 
     Attributes:
         carries: whether a gradient passes through a leaf of it.
+        may_change: whether it is a list or a dict, or one may be reached from it.
     """
 
     carries: bool = False
+    may_change: bool = False
 
     @abstractmethod
     def made(self, xs: Sequence[Any]) -> Any:
         """Return the operand, of the values of all leaves of the call."""
+
+    @abstractmethod
+    def holds(self, made: Any, xs: Sequence[Any]) -> bool:
+        """Return whether what was made holds what it was made of: a function may have written."""
 
     @abstractmethod
     def unmade(self, d: Any, into: list[Any]) -> None:
@@ -42,6 +48,10 @@ class GivenConstant(GivenForm):
         """Return the constant."""
         return self.x
 
+    def holds(self, made: Any, xs: Sequence[Any]) -> bool:
+        """Return whether it is the constant."""
+        return made is self.x
+
     def unmade(self, d: Any, into: list[Any]) -> None:
         """Do nothing: no gradient passes."""
 
@@ -57,6 +67,10 @@ class GivenLeaf(GivenForm):
         """Return the number or the array."""
         return xs[self.place]
 
+    def holds(self, made: Any, xs: Sequence[Any]) -> bool:
+        """Return whether it is the number or the array."""
+        return made is xs[self.place]
+
     def unmade(self, d: Any, into: list[Any]) -> None:
         """Add the cotangent, where there is one."""
         if self.carries and d is not None:
@@ -70,6 +84,13 @@ class _OfParts(GivenForm):
     def __init__(self, parts: list[GivenForm]) -> None:
         self.parts = parts
         self.carries = any(part.carries for part in parts)
+        self.may_change = any(part.may_change for part in parts)
+
+    def hold(self, made: Sequence[Any], xs: Sequence[Any]) -> bool:
+        """Return whether the parts hold what they were made of."""
+        return len(made) == len(self.parts) and all(
+            part.holds(x, xs) for part, x in zip(self.parts, made, strict=True)
+        )
 
     def noted(self, y: Any) -> Any:
         """Note that a new container holds what is active, for what a rule asks of the tape."""
@@ -84,11 +105,16 @@ class GivenItems(_OfParts):
     def __init__(self, kind: type, parts: list[GivenForm]) -> None:
         super().__init__(parts)
         self.kind = kind
+        self.may_change |= kind is list
 
     def made(self, xs: Sequence[Any]) -> Any:
         """Return the tuple or the list."""
         y = self.kind([part.made(xs) for part in self.parts])
         return self.noted(y) if self.kind is list else y
+
+    def holds(self, made: Any, xs: Sequence[Any]) -> bool:
+        """Return whether the items are the same."""
+        return self.hold(made, xs)
 
     def unmade(self, d: Any, into: list[Any]) -> None:
         """Add the cotangents of the items."""
@@ -103,11 +129,16 @@ class GivenDict(_OfParts):
     def __init__(self, keys: list[Any], parts: list[GivenForm]) -> None:
         super().__init__(parts)
         self.keys = keys
+        self.may_change = True
 
     def made(self, xs: Sequence[Any]) -> Any:
         """Return the dict."""
         made = [part.made(xs) for part in self.parts]
         return self.noted(dict(zip(self.keys, made, strict=True)))
+
+    def holds(self, made: Any, xs: Sequence[Any]) -> bool:
+        """Return whether the keys and the entries are the same, in the same order."""
+        return [*made] == self.keys and self.hold([*made.values()], xs)
 
     def unmade(self, d: Any, into: list[Any]) -> None:
         """Add the cotangents of the entries."""
@@ -139,6 +170,10 @@ class GivenFunction(_OfParts):
         if self.by_name:
             f.__kwdefaults__ = dict(self.by_name)
         return self.noted(f)
+
+    def holds(self, made: Any, xs: Sequence[Any]) -> bool:
+        """Return whether the captured variables hold the same."""
+        return self.hold([cell.cell_contents for cell in made.__closure__ or ()], xs)
 
     def unmade(self, d: Any, into: list[Any]) -> None:
         """Add the cotangents of the captured variables."""

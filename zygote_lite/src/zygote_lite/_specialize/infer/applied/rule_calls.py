@@ -41,7 +41,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import can_carry
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.plugins import is_of_program, takes_engine
-from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
 from zygote_lite._specialize.typed.stand_ins import Local, StandIn
 from zygote_lite._specialize.typed.values import Value, constant
@@ -70,6 +70,8 @@ class AppliedRule:
     ) -> None:  # fmt: skip
         self.f, self.rule, self.arguments, self.options = f, rule, arguments, options
         self.active, self.needed = active, (False, *[form.carries for form in arguments])
+        forms = *enumerate(arguments), *options.items()
+        self.changing = [(at, form) for at, form in forms if form.may_change]
         self.answer: OneValue | SeveralParts = OneValue()
         self.__name__ = f.__name__
 
@@ -77,7 +79,9 @@ class AppliedRule:
         xs = tuple(map(sealed, xs))
         if self.rule is None:
             given, options = self.operands(xs)
-            return self.answer.parts_of(self.f(*given, **options))
+            found = self.answer.parts_of(self.f(*given, **options))
+            self.leave_if_written(given, options, xs)
+            return found
         y, back = self.applied(xs)
         return self.answer.parts_of(y), AppliedPullback(self, back, xs)
 
@@ -86,11 +90,23 @@ class AppliedRule:
         given = [form.made(xs) for form in self.arguments]
         return given, {name: form.made(xs) for name, form in self.options.items()}
 
+    def leave_if_written(
+        self, given: list[Any], options: dict[str, Any], xs: tuple[Any, ...]
+    ) -> None:
+        """Leave the code where a function has written to a list or a dict that was made for it.
+
+        The program has one of its own, which may be read later: `calls[0] += 1` counts.
+        """
+        for at, form in self.changing:
+            if not form.holds(options[at] if isinstance(at, str) else given[at], xs):
+                raise RuntimeError(LEFT)
+
     def applied(self, xs: tuple[Any, ...]) -> tuple[Any, Any]:
         """Return the value and the pullback of the rule."""
         with Run((self.f, *xs)) as opened:
             given, options = self.operands(xs)
             y, back = self.rule(self.f, *given, ad=handed_in, **options)
+            self.leave_if_written(given, options, xs)
             opened.value = y
         return y, back if all(self.needed[1:]) else back.only(self.needed)
 
@@ -158,6 +174,12 @@ def applied_as_a_whole(
     with search.ending():
         with_values, named = call.operands(samples)
         call.answer = form_of_answer(run(call.f, with_values, named), call.rule is None)
+        try:
+            call.leave_if_written(with_values, named, samples)
+        except RuntimeError:
+            raise Unsound.EFFECTS(
+                f"a function that is given to {name_of(f)} writes to a list or a dict"
+            ) from None
         if call.rule is None:
             return _without_pullback(builder, call, given, stem)
         builder.inputs.islands[call.__name__] = "its rule is handed the engine"
