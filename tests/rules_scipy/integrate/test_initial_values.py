@@ -218,6 +218,16 @@ def test_a_value_that_is_held_at_zero_may_have_noise(method, count):
         assert gradient(total, 2.0)[0] == pytest.approx(expected, rel=1e-4)
 
 
+def test_each_complex_value_may_have_its_own_tolerances():
+    def total(a):
+        rate, first = (lambda t, y: -a * (1 + 1j) * y), np.array([1.0 + 0.5j, 2.0j])
+        y = si.solve_ivp(rate, (0, 1), first, "BDF", rtol=1e-8, atol=np.array([1e-9, 1e-10])).y
+        return np.sum(np.abs(y[:, -1]) ** 2)
+
+    # a value decays as exp(-a t)
+    assert gradient(total, 0.7)[0] == pytest.approx(-2 * 5.25 * np.exp(-1.4), rel=1e-5)
+
+
 def test_what_the_right_hand_side_captured_may_change_later():
     def total(c):
         found = 0.0

@@ -45,6 +45,7 @@ def along_again(rate, solve, noted, first, rtol, atol, asked=None, columns=None)
     sign, ends, kind = solve.sign, solve.ends, first.dtype
     if np.iscomplexobj(first):
         rate = in_parts(rate[0], kind), None, None
+        rtol, atol = (np.repeat(x, 2) if np.ndim(x) else x for x in (rtol, atol))
     first = first.view(float)
     is_loose, (times, values) = False, noted
     while True:

@@ -70,8 +70,7 @@ class AppliedRule:
     ) -> None:  # fmt: skip
         self.f, self.rule, self.arguments, self.options = f, rule, arguments, options
         self.active, self.needed = active, (False, *[form.carries for form in arguments])
-        forms = *enumerate(arguments), *options.items()
-        self.changing = [(at, form) for at, form in forms if form.may_change]
+        self.may_change = any(form.may_change for form in (*arguments, *options.values()))
         self.answer: OneValue | SeveralParts = OneValue()
         self.__name__ = f.__name__
 
@@ -97,8 +96,9 @@ class AppliedRule:
 
         The program has one of its own, which may be read later: `calls[0] += 1` counts.
         """
-        for at, form in self.changing:
-            if not form.holds(options[at] if isinstance(at, str) else given[at], xs):
+        if self.may_change:
+            forms, made = (*self.arguments, *self.options.values()), (*given, *options.values())
+            if not all(form.holds(x, xs) for form, x in zip(forms, made, strict=True)):
                 raise RuntimeError(LEFT)
 
     def applied(self, xs: tuple[Any, ...]) -> tuple[Any, Any]:
