@@ -241,25 +241,10 @@ def test_what_reasons_say_to_do_is_differentiated(name):
     assert_slopes(gradient(AS_TOLD[name], 0.7), AS_TOLD[name], (0.7,), 1e-5)
 
 
-B = linalg.inv(A) + 0.1 * np.triu(A)
 EQUAL = {  # what a refusal says to write in place of a call, and the call
-    "e": (
-        lambda: linalg.solve_continuous_are(
-            A @ linalg.inv(B), B, linalg.inv(B).T @ A @ linalg.inv(B), A),
-        lambda: linalg.solve_continuous_are(A, B, A, A, B),
-    ),
-    "s": (
-        lambda: linalg.solve_continuous_are(
-            A - B @ linalg.solve(A, 0.1 * B.T), B, A - 0.01 * B @ linalg.solve(A, B.T), A),
-        lambda: linalg.solve_continuous_are(A, B, A, A, None, 0.1 * B),
-    ),
     "rq": (
         lambda: np.abs(linalg.qr(A[::-1, :2].T)[1].T[::-1, ::-1]),
         lambda: np.abs(linalg.rq(A[:, :2])[0]),
-    ),
-    "eigh": (
-        lambda: linalg.eigh(A, linalg.inv(A @ A))[0],
-        lambda: linalg.eigh(A, A @ A, type=2)[0],
     ),
 }  # fmt: skip
 

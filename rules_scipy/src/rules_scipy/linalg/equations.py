@@ -204,35 +204,24 @@ def riccati(f, gain, adjoint_of, form):
     Arguments:
         f: the function that solves it.
         gain: gives `K` for the solution.
-        adjoint_of: gives the solution of the adjoint equation, and `X` times the closed loop.
+        adjoint_of: gives the solution of the adjoint equation, and `X` times what `a` and `b` are
+            multiplied with there.
         form: factorizes the closed loop, which the first pullback does for all: SciPy's algorithm
             has no factors of it.
     """
 
-    @rule(f)
-    def _(
-        a: ArrayLike,
-        b: ArrayLike,
-        q: ArrayLike,
-        r: ArrayLike,
-        e=None,
-        s=None,
-        balanced=True,
-    ):
-        if e is not None or s is not None:
-            raise NotImplementedError(
-                f"scipy.linalg.{f.__name__} has no rule with `e` or `s`: for `e` give `a @ "
-                "inv(e)` and `inv(e).T @ q @ inv(e)`, for `s` give `a - b @ solve(r, s.T)` and "
-                "`q - s @ solve(r, s.T)`, in the place of `a` and `q`"
-            )
-        y = f(a, b, q, r, balanced=balanced)
-        k = gain(*map(np.asarray, (a, b, r)), y)
+    def solution(a, b, q, r, e, s, balanced):
+        y = f(a, b, q, r, e, s, balanced)
+        k = gain(*map(np.asarray, (a, b, r)), y, e, 0.0 if s is None else adjoint(np.asarray(s)))
         closed = np.asarray(a) - np.asarray(b) @ k
-        held = hold_later(form, closed, y, None)
+        loop = closed if e is None else np.linalg.solve(e, closed)
+        held = hold_later(form, loop, y, None)
 
         def shared(dy):
-            z, moved = adjoint_of(held, closed, y, (dy + adjoint(dy)) / 2)
-            return z, moved @ (z + adjoint(z))
+            dx = before(e, before(e, (dy + adjoint(dy)) / 2), True)
+            z, moved, moved_e = adjoint_of(held, loop, closed, y, dx, e)
+            both = z + adjoint(z)
+            return z, moved @ both, None if e is None else moved_e @ both
 
         def by_a(found):
             return project(found[1], a)
@@ -246,18 +235,77 @@ def riccati(f, gain, adjoint_of, form):
         def by_r(found):
             return project(k @ found[0] @ adjoint(k), r)
 
-        return y, (shared, (by_a, by_b, by_q, by_r))
+        def by_e(found):
+            return project(found[2], e)
+
+        def by_s(found):
+            return project(-(found[0] + adjoint(found[0])) @ adjoint(k), s)
+
+        given = (None if e is None else by_e, None if s is None else by_s)
+        return y, (shared, (by_a, by_b, by_q, by_r, *given))
+
+    @rule(f)
+    def _(a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, *, balanced=True):
+        y, (shared, parts) = solution(a, b, q, r, None, None, balanced)
+        return y, (shared, parts[:4])
+
+    @rule(f)
+    def _(
+        a: ArrayLike,
+        b: ArrayLike,
+        q: ArrayLike,
+        r: ArrayLike,
+        e: ArrayLike | None,
+        *,
+        balanced=True,
+    ):
+        y, (shared, parts) = solution(a, b, q, r, e, None, balanced)
+        return y, (shared, parts[:5])
+
+    @rule(f)
+    def _(
+        a: ArrayLike,
+        b: ArrayLike,
+        q: ArrayLike,
+        r: ArrayLike,
+        e: ArrayLike | None,
+        s: ArrayLike | None,
+        balanced=True,
+    ):
+        return solution(a, b, q, r, e, s, balanced)
+
+
+def before(e, x, turned=False):
+    """Return `inv(e) x`, or `x inv(e)^H`; `x` where there is no `e`."""
+    if e is None:
+        return x
+    return adjoint(np.linalg.solve(e, adjoint(x))) if turned else np.linalg.solve(e, x)
+
+
+def times(x, e):
+    """Return `x e`, or `x` where there is no `e`."""
+    return x if e is None else x @ e
+
+
+def continuous_adjoint(held, loop, closed, x, dx, e):
+    """Return the `z` with `closed z e^H + e z closed^H = -dy`, `x e` and `x closed`."""
+    return continuous(held, loop, -dx, False, True), times(x, e), x @ closed
+
+
+def discrete_adjoint(held, loop, closed, x, dx, e):
+    """Return the `z` with `closed z closed^H - e z e^H = -dy`, `x closed` and `-x e`."""
+    return discrete(held, loop, dx, False, True), x @ closed, -times(x, e)
 
 
 riccati(
     sl.solve_continuous_are,
-    lambda a, b, r, x: np.linalg.solve(r, adjoint(b) @ x),
-    lambda held, closed, x, dx: (continuous(held, closed, -dx, False, True), x),
-    lambda closed, x, _: continuous_form(closed, x),
+    lambda a, b, r, x, e, s: np.linalg.solve(r, adjoint(b) @ times(x, e) + s),
+    continuous_adjoint,
+    lambda loop, x, _: continuous_form(loop, x),
 )
 riccati(
     sl.solve_discrete_are,
-    lambda a, b, r, x: np.linalg.solve(r + adjoint(b) @ x @ b, adjoint(b) @ x @ a),
-    lambda held, closed, x, dx: (discrete(held, closed, dx, False, True), x @ closed),
+    lambda a, b, r, x, e, s: np.linalg.solve(r + adjoint(b) @ x @ b, adjoint(b) @ x @ a + s),
+    discrete_adjoint,
     discrete_form,
 )

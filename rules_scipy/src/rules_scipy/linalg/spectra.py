@@ -17,6 +17,7 @@ from rules_scipy.shared.linear.matrices import (
     diagonal_matrix,
     of_hermitian,
     over_gaps,
+    read_of_structure,
     refuse_phase,
 )
 from rules_scipy.shared.linear.stacks import stacked
@@ -25,8 +26,8 @@ from rulescore import RuleSet, project
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.spectra")
 
 
-def hermitian_cotangents(w, v, dw, dv):
-    """Return the cotangents of `a` and `b`, where `a v = b v w` and `v^H b v = 1`."""
+def inner_cotangents(w, v, dw, dv):
+    """Return the cotangent of `v^H da v`, and those by which the vectors are scaled."""
     inner, along = 0.0, 0.0
     if dv is not None:
         product = adjoint(v) @ dv
@@ -35,8 +36,28 @@ def hermitian_cotangents(w, v, dw, dv):
         inner, along = over_gaps(product, w, dv, "eigen"), np.real(diagonal(product))
     if dw is not None:
         inner = inner + diagonal_matrix(dw)
-    rest = inner * w[..., None, :] + diagonal_matrix(along / 2 + np.zeros_like(w))
+    return inner, diagonal_matrix(along / 2 + np.zeros_like(w))
+
+
+def hermitian_cotangents(w, v, dw, dv):
+    """Return the cotangents of `a` and `b`, where `a v = b v w` and `v^H b v = 1`."""
+    inner, scaling = inner_cotangents(w, v, dw, dv)
+    rest = inner * w[..., None, :] + scaling
     return v @ inner @ adjoint(v), -v @ rest @ adjoint(v)
+
+
+def product_cotangents(b, w, v, dw, dv, type, lower):
+    """Return the same, where `a b v = v w` and `v^H b v = 1` (type 2).
+
+    Or where `b a v = v w` and `v^H u = 1` for the `u` with `b u = v` (type 3).
+    """
+    inner, scaling = inner_cotangents(w, v, dw, dv)
+    b = read_of_structure(np.asarray(b), "her", lower)
+    if type == 2:
+        u, rest = b @ v, inner * w[:, None] - scaling
+        return u @ inner @ adjoint(u), v @ rest @ adjoint(v)
+    u, rest = sl.solve(b, v, assume_a="pos"), inner * w + scaling
+    return v @ inner @ adjoint(v), u @ rest @ adjoint(u)
 
 
 def among_all(every, vectors, w, v, dw, dv):
@@ -57,7 +78,7 @@ def among_all(every, vectors, w, v, dw, dv):
     return every, vectors, dw_of_all, dv_of_all
 
 
-def eigh_pullback(a, b, y, lower, of_values):
+def eigh_pullback(a, b, y, lower, of_values, type=1):
     """Return the shared part of the pullback of `eigh` and `eigvalsh`."""
 
     def cotangents(dy):
@@ -65,8 +86,10 @@ def eigh_pullback(a, b, y, lower, of_values):
         if dw is None and dv is None:
             return None, None
         if v is None or w.shape[-1] != np.shape(a)[-1]:
-            w, v, dw, dv = among_all(*sl.eigh(a, b, lower=lower), w, v, dw, dv)
-        return hermitian_cotangents(w, v, dw, dv)
+            w, v, dw, dv = among_all(*sl.eigh(a, b, lower=lower, type=type), w, v, dw, dv)
+        if type == 1:
+            return hermitian_cotangents(w, v, dw, dv)
+        return product_cotangents(b, w, v, dw, dv, type, lower)
 
     return cotangents
 
@@ -85,13 +108,8 @@ def of_one_matrix(f, a, lower, of_values, **options):
 
 def of_two_matrices(f, a, b, lower, of_values, type=1, **options):
     """Return the value and the pullback of `eigh` or `eigvalsh` of the generalized problem."""
-    if type != 1:
-        raise NotImplementedError(
-            "scipy.linalg.eigh has no rule for the types 2 and 3: their eigenvalues are those "
-            "of `eigh(a, inv(b))`"
-        )
-    y = f(a, b, lower=lower, **options)
-    cotangents = eigh_pullback(a, b, y, lower, of_values)
+    y = f(a, b, lower=lower, type=type, **options)
+    cotangents = eigh_pullback(a, b, y, lower, of_values, type)
 
     def by_a(shared):
         return None if shared[0] is None else project(of_hermitian(shared[0], lower), a)

@@ -26,5 +26,9 @@ def symmetric(v):
 
 Q, R = DEFINITE, np.array([[1.5, 0.3], [0.3, 1.0]])
 A = MATRIX + MATRIX.T - 2 * np.eye(3)
+E, S = MATRIX + DEFINITE, TALL[:3, 1:] / 8
 for f in (sl.solve_continuous_are, sl.solve_discrete_are):
     rule.example(f, A, TALL[:3, :2], Q, R, check_direction=symmetric)
+    rule.example(f, A, TALL[:3, :2], Q, R, E, check_direction=symmetric)
+    rule.example(f, A, TALL[:3, :2], Q, R, None, S, check_direction=symmetric)
+    rule.example(f, A, TALL[:3, :2], Q, R, E, S, check_direction=symmetric)
