@@ -96,6 +96,7 @@ SECTIONS = {
     "scipy.sparse.linalg": ("direct", "exponentials", "iterative", "spectra", "without_rules"),
     "scipy.stats": (
         "boxes",
+        "cancelling",
         "continuous",
         "discrete",
         "integrals",
@@ -103,6 +104,7 @@ SECTIONS = {
         "kolmogorov",
         "multivariate",
         "limits",
+        "mills",
         "noncentral",
         "quantiles",
         "samples",

@@ -60,7 +60,7 @@ def _(self: Continuous, m: Numeric, *args: Numeric, ad):
     return moment(ad, type(self)._mom1_sc, self, m, args)
 
 
-@rule(Continuous._entropy, type(stats.tukeylambda)._entropy)
+@rule(Continuous._entropy)
 def _(self: Continuous, *args: Numeric, ad):
     def integrand(self, x, *args):
         return sp.entr(self._pdf(x, *args))

@@ -1,0 +1,79 @@
+"""Rules of `rules_scipy.stats.cancelling`, against mpmath."""
+
+import mpmath as mp
+import pytest
+from scipy import stats
+
+from rulescore.testing import check_rrule
+from zygote_lite import gradient
+
+
+def test_examples(example):
+    f, xs, options = example
+    assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+def below(z):
+    return mp.gammainc(mp.mpf(1.5), 0, z, regularized=True)
+
+
+ARGUS = {
+    "logpdf": lambda c: 3 * mp.log(c) - mp.log(below(c * c / 2))
+    - c * c * (1 - mp.mpf(0.3) ** 2) / 2,
+    "sf": lambda c: below(c * c * (1 - mp.mpf(0.3) ** 2) / 2) / below(c * c / 2),
+    "mean": lambda c: c * mp.exp(-c * c / 4) * mp.besseli(1, c * c / 4)
+    * mp.sqrt(mp.pi / 2) / below(c * c / 2),
+}  # fmt: skip
+BRADFORD = {
+    "pdf": lambda c: c / (c * mp.mpf(0.3) + 1) / mp.log1p(c),
+    "cdf": lambda c: mp.log1p(c * mp.mpf(0.3)) / mp.log1p(c),
+    "ppf": lambda c: mp.expm1(mp.mpf(0.3) * mp.log1p(c)) / c,
+    "mean": lambda c: 1 / mp.log1p(c) - 1 / c,
+    "var": lambda c: ((c + 2) * mp.log1p(c) - 2 * c) / (2 * c * mp.log1p(c) ** 2),
+    "entropy": lambda c: mp.log1p(c) / 2 - mp.log(c / mp.log1p(c)),
+}
+CALLS = [
+    *((stats.argus, name, f) for name, f in ARGUS.items()),
+    *((stats.bradford, name, f) for name, f in BRADFORD.items()),
+]
+
+
+@pytest.mark.parametrize("shape", [1e-9, 1e-4, 0.03, 0.7, 30.0])
+@pytest.mark.parametrize(("distribution", "name", "reference"), CALLS)
+def test_by_shapes_where_formulas_cancel(distribution, name, reference, shape):
+    method = getattr(distribution, name)
+    at = (0.3,) if name in ("logpdf", "pdf", "sf", "cdf", "ppf") else ()
+    (found,) = gradient(lambda c: method(*at, c), shape)
+    with mp.workdps(100):
+        expected = float(mp.diff(reference, mp.mpf(shape), h=mp.mpf(10) ** -30))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+def test_higher_moments_of_bradford():
+    for name in "sk":
+        (found,) = gradient(lambda c, n=name: stats.bradford.stats(c, moments=n) * 1.0, 2.5)
+        wide, near = ((stats.bradford.stats(2.5 + h, moments=name)
+                       - stats.bradford.stats(2.5 - h, moments=name)) / (2 * h)
+                      for h in (2e-3, 1e-3))  # fmt: skip
+        assert found == pytest.approx((4 * near - wide) / 3, rel=1e-8)
+
+
+@pytest.mark.parametrize("lam", [-1.0, -0.3, 0.0, 1e-9, 0.14, 1.0, 3.0, 40.0])
+def test_entropy_of_tukeys_lambda(lam):
+    (found,) = gradient(stats.tukeylambda.entropy, lam)
+    with mp.workdps(30):
+        part = lambda p: mp.log(p) / (1 + ((1 - p) / p) ** (mp.mpf(lam) - 1))
+        expected = 2 * mp.quad(part, [0, 0.25, 0.5, 0.75, 1])
+    assert found == pytest.approx(float(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.5, 4.0])
+@pytest.mark.parametrize("distribution", [stats.dweibull, stats.gennorm, stats.dgamma])
+def test_the_slope_of_a_probability_at_the_center_is_the_density(distribution, shape):
+    for name, sign in (("cdf", 1), ("sf", -1)):
+        method = getattr(distribution, name)
+        by_x, by_shape, by_loc, by_scale = gradient(
+            lambda *xs, f=method: f(*xs), 0.3, shape, 0.3, 2.0
+        )
+        assert by_x == -by_loc == pytest.approx(sign * distribution.pdf(0.3, shape, 0.3, 2.0))
+        assert by_shape == by_scale == 0.0
