@@ -32,7 +32,14 @@ BRADFORD = {
     "var": lambda c: ((c + 2) * mp.log1p(c) - 2 * c) / (2 * c * mp.log1p(c) ** 2),
     "entropy": lambda c: mp.log1p(c) / 2 - mp.log(c / mp.log1p(c)),
 }
+HALF = {
+    "logpdf": lambda c: mp.log(2) + (1 / c - 1) * mp.log1p(-c * mp.mpf(0.3))
+    - 2 * mp.log1p(mp.exp(mp.log1p(-c * mp.mpf(0.3)) / c)),
+    "sf": lambda c: 1 + mp.tanh(mp.log1p(-c * mp.mpf(0.3)) / (2 * c)),
+    "ppf": lambda c: -mp.expm1(-2 * c * mp.atanh(mp.mpf(0.3))) / c,
+}  # fmt: skip
 CALLS = [
+    *((stats.genhalflogistic, name, f) for name, f in HALF.items()),
     *((stats.argus, name, f) for name, f in ARGUS.items()),
     *((stats.bradford, name, f) for name, f in BRADFORD.items()),
 ]
@@ -41,6 +48,8 @@ CALLS = [
 @pytest.mark.parametrize("shape", [1e-9, 1e-4, 0.03, 0.7, 30.0])
 @pytest.mark.parametrize(("distribution", "name", "reference"), CALLS)
 def test_by_shapes_where_formulas_cancel(distribution, name, reference, shape):
+    if distribution is stats.genhalflogistic and shape > 1:
+        shape = 2.5  # the support ends at its reciprocal
     method = getattr(distribution, name)
     at = (0.3,) if name in ("logpdf", "pdf", "sf", "cdf", "ppf") else ()
     (found,) = gradient(lambda c: method(*at, c), shape)
@@ -77,3 +86,15 @@ def test_the_slope_of_a_probability_at_the_center_is_the_density(distribution, s
         )
         assert by_x == -by_loc == pytest.approx(sign * distribution.pdf(0.3, shape, 0.3, 2.0))
         assert by_shape == by_scale == 0.0
+
+
+@pytest.mark.parametrize("c", [1e-9, 1e-3, 0.7])
+def test_quantiles_of_the_generalized_exponential(c):
+    def reference(c):
+        below = lambda x: -2 * x + (1 - mp.exp(-c * x)) / c - mp.log(mp.mpf(0.7))
+        return mp.findroot(below, 0.5)
+
+    (found,) = gradient(lambda c: stats.genexpon.ppf(0.3, 1.0, 1.0, c), c)
+    with mp.workdps(60):
+        expected = float(mp.diff(reference, mp.mpf(c), h=mp.mpf(10) ** -18))
+    assert found == pytest.approx(expected, rel=1e-6)

@@ -15,6 +15,7 @@ from rules_scipy.shared.incomplete import gamma_by_shape, gamma_density
 from rules_scipy.shared.methods import of_methods
 from rules_scipy.shared.outputs import strong
 from rules_scipy.shared.panels import quadrature
+from rules_scipy.stats.limits import extreme_by_shape, log_power
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.cancelling")
@@ -167,6 +168,27 @@ def tukey_entropy_slope(lam):
 
     nodes, weights = quadrature(lambda p: integrand(p)[None], 0.0, 1.0)
     return 2 * np.sum(weights * np.nan_to_num(integrand(nodes)))
+
+
+# generalized half-logistic: F is `tanh(-log_power(c, x) / 2)`
+of_methods(rule, stats.genhalflogistic, "_pdf")(
+    lambda d, x, c, y: y * (c - half_logistic(x, c)[0]) / (1 - c * x),
+    lambda d, x, c, y: y * (half_logistic(x, c)[0] * log_power(c, x)[1] + x / (1 - c * x)),
+)
+of_methods(rule, stats.genhalflogistic, "_cdf")(
+    lambda d, x, c, y: d._pdf(x, c),
+    lambda d, x, c, y: -half_logistic(x, c)[1] * log_power(c, x)[1],
+)
+of_methods(rule, stats.genhalflogistic, "_ppf")(
+    lambda d, q, c, y: 2 * np.exp(-2 * c * np.arctanh(q)) / ((1 - q) * (1 + q)),
+    lambda d, q, c, y: extreme_by_shape(2 * np.arctanh(q), c),
+)
+
+
+def half_logistic(x, c):
+    """Return the distribution function, and its derivative by `-log_power(c, x)`."""
+    y = np.tanh(-log_power(c, x)[0] / 2)
+    return y, (1 - y) * (1 + y) / 2
 
 
 # two sides of a center, where the derivative is the density

@@ -5,8 +5,8 @@ from scipy import stats
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.quantiles")
-SOLVED = ("cauchy", "cosine", "invgauss", "kstwo", "kstwobign", "ksone", "landau", "nct", "ncf",
-          "ncx2", "skewnorm")  # fmt: skip
+SOLVED = ("cauchy", "cosine", "genexpon", "invgauss", "kstwo", "kstwobign", "ksone", "landau",
+          "nct", "ncf", "ncx2", "skewnorm")  # fmt: skip
 
 
 def implicit(f, name, sign):
