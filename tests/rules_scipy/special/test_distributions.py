@@ -172,3 +172,13 @@ def test_of_the_smallest_parameters(tiny):
     _, back = rrule(sp.betaincc, tiny, 0.7, 0.2)
     _, limit = rrule(sp.betaincc, 1e-12, 0.7, 0.2)
     assert back(1.0)[1] == pytest.approx(limit(1.0)[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("a", [501.0, 1e5, 1e8, 1e12])
+@pytest.mark.parametrize("z", [-6.0, -1.0, 0.3, 5.0])
+def test_incomplete_gamma_functions_of_large_shapes(a, z):
+    x = a + z * math.sqrt(a)
+    found = rrule(sp.gammainc, a, x)[1](1.0)[2]
+    with mp.workdps(50):
+        log = (mp.mpf(a) - 1) * mp.log(x) - mp.mpf(x) - mp.loggamma(a)
+        assert found == pytest.approx(float(mp.exp(log)), rel=1e-11)

@@ -98,3 +98,17 @@ def test_quantiles_of_the_generalized_exponential(c):
     with mp.workdps(60):
         expected = float(mp.diff(reference, mp.mpf(c), h=mp.mpf(10) ** -18))
     assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("a", [0.3, 20.0, 700.0])
+def test_quantiles_of_kappa3(a):
+    quantile = lambda q, a: (a / (q**-a - 1)) ** (1 / a)
+    for f, reference in (
+        (stats.kappa3.ppf, quantile),
+        (stats.kappa3.isf, lambda q, a: quantile(1 - q, a)),
+    ):
+        found = gradient(lambda q, a, f=f: f(q, a), 0.6, a)
+        with mp.workdps(60):
+            given = mp.mpf(0.6), mp.mpf(a)
+            expected = [mp.diff(reference, given, n) for n in ((1, 0), (0, 1))]
+        assert found == pytest.approx([float(x) for x in expected], rel=1e-9)

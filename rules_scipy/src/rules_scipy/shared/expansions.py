@@ -141,7 +141,20 @@ def far_psi_difference(x, h):
 def psi_remainder(x, h):
     """Return `psi(x + h) - psi(x) - h / x` for large `x`, and `h` of at most a tenth of it."""
     ratio = h / x
-    return ratio * ratio * horner(_LOGARITHM, ratio) + _behind_logarithms(x, h)
+    return _small_remainder(ratio) + _behind_logarithms(x, h)
+
+
+def log_remainder(w):
+    """Return `log1p(w) - w`."""
+
+    def usual(w):
+        return np.log1p(w) - w
+
+    return piecewise(abs(w) < 0.1, (w,), _small_remainder, (0.0,), usual, (1.0,))
+
+
+def _small_remainder(w):
+    return w * w * horner(_LOGARITHM, w)
 
 
 _LOGARITHM = [(-1) ** (k + 1) / k for k in range(2, 18)]
@@ -176,15 +189,16 @@ def far_log_beta(a, b):
     large, small = np.maximum(a, b), np.minimum(a, b)
     both = small > 30
     size = np.where(both, small, 60.0)
-    log = np.where(both, (np.log(2 * np.pi / size)) / 2 + _behind_stirling(size), 0.0)
+    log = np.where(both, (np.log(2 * np.pi / size)) / 2 + behind_stirling(size), 0.0)
     log = log + np.where(both, sp.xlogy(small, small / large), sp.gammaln(small))
     log = log - np.where(both, 0.0, small * np.log(large) - small)
     total = large + small
-    behind = _behind_stirling(large) - _behind_stirling(total)
+    behind = behind_stirling(large) - behind_stirling(total)
     return log - (total - 0.5) * np.log1p(small / large) + behind
 
 
-def _behind_stirling(x):
+def behind_stirling(x):
+    """Return the logarithm of the gamma function less Stirling's formula, for large numbers."""
     return horner(_STIRLING, 1 / (x * x)) / x
 
 

@@ -9,20 +9,33 @@ where the sign does not change, on which nothing cancels.
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import log_beta
+from rules_scipy.shared.expansions import behind_stirling, log_beta, log_remainder, piecewise
 from rules_scipy.shared.quadrature import half_line
 
 REACH = 0.06  # over the rate of a slow exponential: the scale that has it fall to nothing
 
 TINY = 1e-290  # below it a distribution is as at 0
 
+ALL = -1 + 2.0**-52  # a step down by nearly all
+
 FAR = 1e300  # the density is zero there, and not the difference of infinities
 
 
 def gamma_density(a, x):
     """Return the derivative of `gammainc(a, x)` by `x` (DLMF 8.8.13)."""
+    return piecewise(a > 500, (a, x), _narrow_density, (600.0, 1.0), _gamma_density, (1.0, 1.0))
+
+
+def _gamma_density(a, x):
     x = np.minimum(x, FAR)
     return np.exp(sp.xlogy(a - 1, x) - x - sp.gammaln(a))
+
+
+def _narrow_density(a, x):
+    """Return the same for a large `a`, where the terms of its logarithm cancel (DLMF 5.11.1)."""
+    step = np.maximum((np.minimum(x, FAR) - a) / a, ALL)
+    exponent = a * log_remainder(step) - np.log1p(step) - behind_stirling(a)
+    return np.exp(exponent) / np.sqrt(2 * np.pi * a)
 
 
 def gamma_by_shape(a, x):

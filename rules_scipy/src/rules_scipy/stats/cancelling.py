@@ -191,6 +191,25 @@ def half_logistic(x, c):
     return y, (1 - y) * (1 + y) / 2
 
 
+# kappa of three parameters, whose quantiles pass through powers that are too large to be squared
+of_methods(rule, stats.kappa3, "_ppf")(
+    lambda d, q, a, y: y / (q * kappa_scores(y, a)[0]),
+    lambda d, q, a, y: -y * kappa_scores(y, a)[1] / kappa_scores(y, a)[0],
+)
+of_methods(rule, stats.kappa3, "_isf")(
+    lambda d, q, a, y: -y / ((1 - q) * kappa_scores(y, a)[0]),
+    lambda d, q, a, y: -y * kappa_scores(y, a)[1] / kappa_scores(y, a)[0],
+)
+
+
+def kappa_scores(x, a):
+    """Return the derivatives of the logarithm of `x (a + x**a)**(-1 / a)`, by `log(x)` and `a`."""
+    log = np.log(x)
+    rest = sp.expit(np.log(a) - a * log)
+    by_a = (np.logaddexp(np.log(a), a * log) - rest) / a**2 - log * (1 - rest) / a
+    return rest, by_a
+
+
 # two sides of a center, where the derivative is the density
 of_methods(rule, stats.dweibull, "_cdf")(
     lambda d, x, c, y: d._pdf(x, c),
