@@ -36,6 +36,7 @@ from tests.zygote_lite.fuzz.generate import lent as setting_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import made_classes as class_programs
 from tests.zygote_lite.fuzz.generate import nothing as nothing_programs
+from tests.zygote_lite.fuzz.generate import outside as outside_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
 from tests.zygote_lite.fuzz.generate import subclasses as subclass_programs
@@ -183,6 +184,11 @@ def of_collected(seed):
     return collected_programs.load(seed), collected_programs.arguments(seed), (0, 1)
 
 
+def of_outside(seed):
+    """Return a program that writes to arrays and variables outside."""
+    return outside_programs.load(seed), outside_programs.arguments(seed), (0, 1)
+
+
 def of_numbers(seed):
     """Return a program of numbers and arrays without axes."""
     return number_programs.load(seed), number_programs.arguments(seed), (0, 1, 2)
@@ -205,15 +211,16 @@ WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branch
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
          of_gradients, of_containers, of_numbers, of_effects, of_given,
          of_complex_numbers, of_nothing, of_subclasses, of_settings,
-         of_collected)  # fmt: skip
+         of_collected, of_outside)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 
 def examine(kind, seed):
     """Return what is wrong with a program, or `None`, and how often each engine answered."""
     f, choices, numbers = kind(seed)
-    if kind in (of_effects, of_given, of_collected):
-        wrong = wrong_effects(f, choices, numbers)
+    if kind in (of_effects, of_given, of_collected, of_outside):
+        told = repr if kind is not of_outside else type  # texts of the tape may differ
+        wrong = wrong_effects(f, choices, numbers, told)
         if wrong is not None:
             return wrong, collections.Counter()
     differentiated = raw_value_and_gradient(f, numbers)
@@ -239,8 +246,13 @@ def examine(kind, seed):
     return None, counts
 
 
-def wrong_effects(f, choices, numbers):
-    """Return how the effects of calls differ from those of the function alone."""
+def wrong_effects(f, choices, numbers, told=repr):
+    """Return how the effects of calls differ from those of the function alone.
+
+    Arguments:
+        f, choices, numbers: a function, its arguments, and the numbers of those differentiated.
+        told: what is compared of an error that the program raises.
+    """
     differentiated = raw_value_and_gradient(f, numbers)
     for k, xs in enumerate([*choices, choices[0], *choices]):
         found = []
@@ -262,7 +274,7 @@ def wrong_effects(f, choices, numbers):
                 except DifferentiationError:
                     y = None  # a refusal: the effects before it are there
                 except Exception as error:
-                    y = None if "[ZL" in str(error) else repr(error)
+                    y = None if "[ZL" in str(error) else told(error)
             states = [x.bit_generator.state for x in given if isinstance(x, np.random.Generator)]
             states += [shared, *(f.__globals__[name] for name in effect_programs.GLOBALS)]
             left = [x for x in given if not isinstance(x, np.random.Generator)]

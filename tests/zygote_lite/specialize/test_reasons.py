@@ -85,12 +85,13 @@ def provokes(reason: Reason, *xs: Any, **more: Any) -> Callable[[Any], Any]:
 
 
 OUTSIDE = A([1.0, 3.0])
+PART_OUTSIDE = OUTSIDE[:1]
 
 
-@provokes(Unsound.WRITES_TO_GIVEN, V)
-def writes_to_what_it_reads_from_outside(x):
+@provokes(Unsound.SHARED_WRITE, V)
+def writes_to_what_it_reads_from_outside_twice(x):
     OUTSIDE[0] = x[0] * x[1]
-    return np.sum(OUTSIDE * x)
+    return np.sum(OUTSIDE * x) + PART_OUTSIDE[0]
 
 
 outside = [1.0, 2.0]

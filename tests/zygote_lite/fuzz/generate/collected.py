@@ -74,11 +74,12 @@ def fresh(k):
 
 def told(x, seen):
     """Return what a value holds: of lists, dicts, arrays and objects, which of them it is, too."""
-    if isinstance(x, (list, dict, collections.deque, np.ndarray, Keeper)):
+    has_attributes = hasattr(x, "__dict__")
+    if has_attributes or isinstance(x, (list, dict, collections.deque, np.ndarray)):
         if id(x) in seen:
             return f"<{seen[id(x)]}>"
         seen[id(x)] = len(seen)
-    if isinstance(x, Keeper):
+    if has_attributes:
         return told(vars(x), seen)
     if isinstance(x, dict):
         return type(x), [(told(k, seen), told(y, seen)) for k, y in x.items()]

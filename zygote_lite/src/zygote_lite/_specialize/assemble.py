@@ -60,6 +60,7 @@ class Specialized:
         structured: whether it has loops or branches, or writes to lists.
         without_none: whether no gradient that it returns is `None`, or may hold one.
         changed: the arrays among the arguments that it changes, whose new contents it returns.
+        changed_outside: those from outside, whose new contents it returns after these.
         poles: whether tangents may meet a pole of a rule, of which NumPy would warn.
     """
 
@@ -76,6 +77,7 @@ class Specialized:
     structured: bool
     without_none: bool
     changed: list[str]
+    changed_outside: list[Value]
     poles: bool = False
 
 
@@ -96,7 +98,10 @@ def written(
     exact = builder.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
     settle_writes(forward, reverse, backward.memory)
     found = [d for d in gradients.values() if d is not None]
-    copies = [*builder.copies.values()]
+    owned = {copy: x for x, copy in inputs.owned.values()}
+    changed = [place for place, x in builder.copies.items() if x not in owned]
+    outer = [x for x in builder.copies.values() if x in owned]
+    copies = [*(builder.copies[place] for place in changed), *outer]
     results = [*([] if result is None else [result]), *found, *copies]
     outside, later = _run_passes(forward, backward, results, compiled, parameter is not None)
     kind = CompiledWriter if compiled else TypedWriter if inputs.plain else Writer
@@ -156,7 +161,7 @@ def written(
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
         {*found} if inputs.functions else telling(reverse, found), exact, structured, without_none,
-        [*builder.copies],
+        changed, [owned[x] for x in outer],
     )  # fmt: skip
 
 

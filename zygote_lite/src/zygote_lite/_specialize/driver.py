@@ -16,6 +16,7 @@ from zygote_lite._specialize.attempts import Attempts, Way
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.effects.collectors import settle_collectors
+from zygote_lite._specialize.infer.effects.outside_arrays import settle_outside_arrays
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.held.inputs import as_given
 from zygote_lite._specialize.infer.inputs import argument
@@ -25,7 +26,7 @@ from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.recursion import refuse_changed_functions
 from zygote_lite._specialize.infer.signature import refuse_many_parts
-from zygote_lite._specialize.infer.writes import own_arguments
+from zygote_lite._specialize.infer.writes import own_arguments, own_outside_arrays
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.dependence import refuse_lost
@@ -146,6 +147,7 @@ def _with_reverse(
     settle_changes(builder)
     refuse_changed_functions(builder.out)
     _differentiated.complete(builder, arguments)
+    settle_outside_arrays(builder, arguments)
     forward = builder.out
     value = float_checked(builder, result) if not compiled else result
     memory = settled_memory(builder, forward, result)
@@ -233,6 +235,9 @@ def interpreted(
         builder.used.add(name)
         arguments.append(value)
     owned = own_arguments(builder, arguments)
+    builder.may_own = not (twice or compiled)
+    if builder.may_own:
+        own_outside_arrays(builder)
     given = [
         as_given(builder, x, name, f"x{i}")
         for i, (x, name) in enumerate(zip(owned, names, strict=True))

@@ -35,8 +35,11 @@ def entry_text(
     if compiled:
         tests += range_tests(made, given)
     tests += _tests_of_tangents(made, names, moving)
-    contents = [f"c{i}" for i in range(len(made.changed))]
-    changes = [f"        {x}[...] = {c}\n" for x, c in zip(made.changed, contents, strict=True)]
+    outside = _names_of_outside(made)
+    contents = [f"c{i}" for i in range(len(made.changed) + len(outside))]
+    changes = [f"        {x}[...] = {c}\n" for x, c in zip(made.changed, contents, strict=False)]
+    later = zip(outside, contents[len(made.changed) :], strict=True)
+    changes += [f"        effects.contents.append(({x}, {c}))\n" for x, c in later]
     begin, undo, perform = "", "", ""
     if made.inputs.effects is not None:
         begin = f"    effects = Effects({', '.join([*made.inputs.drawn, *made.inputs.changing])})\n"
@@ -74,6 +77,12 @@ def entry_text(
         f"{textwrap.indent(textwrap.dedent(undo), '    ')}"
         f"    return {other}\n"
     )
+
+
+def _names_of_outside(made: Specialized) -> list[str]:
+    """Return the variables of the arrays from outside that the code changes."""
+    names = {value: f"e{i}" for i, (value, _) in enumerate(made.inputs.given.values())}
+    return [names[x] for x in made.changed_outside]
 
 
 def _run_and_answer(
@@ -187,5 +196,9 @@ def _tests_of_changed(made: Specialized, outside: list[str]) -> list[str]:
     tests = []
     for i, x in enumerate(made.changed):
         others = [other for other in inside if other not in made.changed[: i + 1]] + outside
+        tests.append(f"is_writable({', '.join([x, *others])})")
+    changed = _names_of_outside(made)
+    for i, x in enumerate(changed):
+        others = [other for other in outside if other not in changed[: i + 1]] + inside
         tests.append(f"is_writable({', '.join([x, *others])})")
     return tests

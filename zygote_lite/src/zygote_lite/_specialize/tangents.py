@@ -21,6 +21,7 @@ from zygote_lite._specialize.forward.held import is_moving
 from zygote_lite._specialize.forward.lists import fact_of_tangent
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.effects.collectors import settle_collectors
+from zygote_lite._specialize.infer.effects.outside_arrays import settle_outside_arrays
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
@@ -102,6 +103,7 @@ def _dual_code(
             settle_changes(builder)
             refuse_changed_functions(builder.out)
             _differentiated.complete(builder, arguments)
+            settle_outside_arrays(builder, arguments)
             value = float_checked(builder, result)
             memory = settled_memory(builder, builder.out)
             shared = not builder.distinct and may_be_shared(builder, result)

@@ -281,6 +281,9 @@ def compare_effects(known: Known, f: Any, xs: Any, before: Any, enter: Any, foun
     effects.take_back()
     _give_back(xs, before)
     compare(known, f, xs, enter, found)
+    for x, contents in effects.contents:
+        if (wrong := difference(contents, x)) is not None:
+            mismatch(f"an array outside after the call, {wrong}", f, xs, enter, contents, x)
     if (wrong := difference(after, xs)) is not None:
         mismatch(f"an argument after the call, {wrong}", f, xs, enter, after, xs)
 

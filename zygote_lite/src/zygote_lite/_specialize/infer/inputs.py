@@ -16,6 +16,7 @@ from zygote_lite._specialize.infer.effects.attributes import (
     read_at_entry,
 )
 from zygote_lite._specialize.infer.effects.draws import given_generator
+from zygote_lite._specialize.infer.effects.outside_arrays import value_from_outside
 from zygote_lite._specialize.infer.iteration import rows as _rows
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import named as _named
@@ -157,15 +158,11 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
         if not isinstance(x, _FIXED):
             inputs.constants[expression] = x
         return constant(x)
-    if expression in inputs.given:
+    if expression in inputs.given and not inputs.owned:
         return inputs.given[expression][0]
-    fact = fact_of(x)
-    if isinstance(fact, Other):
+    if expression not in inputs.given and isinstance(fact_of(x), Other):
         return _objects.from_outside(builder, inputs, x, expression, stem)
-    value = Value(fact, x, builder.name(stem))
-    value.sizes = {}
-    inputs.facts[expression] = fact
-    return inputs.give(value, expression)
+    return value_from_outside(builder, x, expression, stem)
 
 
 def bind(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Env:

@@ -32,11 +32,12 @@ from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.rules.inlined import be_active, snapshot
 from zygote_lite._specialize.typed.abstract_eval import mark_made
 from zygote_lite._specialize.typed.builder import Builder, key_of_part
-from zygote_lite._specialize.typed.drafts import ONE_BY_ONE, Env
+from zygote_lite._specialize.typed.drafts import ONE_BY_ONE, Env, WrittenOutside
 from zygote_lite._specialize.typed.facts import (
     ArrayOf,
     ListOf,
     can_carry,
+    fact_of,
     may_be_complex,
     shares_axes,
 )
@@ -103,6 +104,19 @@ def own_arguments(builder: Builder, arguments: list[Value]) -> list[Value]:
                 copies[leaf] = builder.copies[path] = _own_copy(builder, leaf)
                 copies[leaf].fresh = False  # it is known from outside, too
     return [with_entries(x, copies) for x in arguments] if copies else arguments
+
+
+def own_outside_arrays(builder: Builder) -> None:
+    """Write copies of the arrays from outside of which it is known that the code writes to them."""
+    found = [x for x in builder.own if isinstance(x, WrittenOutside)]
+    for x in sorted(found, key=lambda x: (x.stem, id(x.array))):
+        value = Value(fact_of(x.array), x.array, builder.name(x.stem))
+        value.sizes = {}
+        builder.inputs.names.add(value.name)
+        copy = _own_copy(builder, value)
+        copy.fresh = False  # it is known from outside, too
+        builder.inputs.owned[id(x.array)] = value, copy
+        builder.copies[copy.name] = copy
 
 
 def changed(builder: Builder, x: Value, result: Value, target: str, env: Env) -> Value:

@@ -61,6 +61,19 @@ def has_arrays_of_its_own(own: frozenset[Hashable]) -> bool:
     return not all(type(x) is tuple and x[0] == _PUT_INTO for x in own)
 
 
+class WrittenOutside:
+    """Note that the code writes to an array from outside, which has a name there."""
+
+    def __init__(self, array: Any, stem: str) -> None:
+        self.array, self.stem = array, stem
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WrittenOutside) and self.array is other.array
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+
 _PUT_INTO, _ASSIGNED = "a container that is put into", "an object whose attributes are assigned"
 
 
@@ -187,7 +200,8 @@ class Draft:
         self.own: frozenset[Hashable] = frozenset()  # the origins of arrays that are written
         self.wanted: set[Hashable] = set()  # those that are to be, and are not among them
         self.origins: dict[Value, Hashable] = {}  # of arguments and of variables of several paths
-        self.copies: dict[str, Value] = {}  # of arguments that are written
+        self.copies: dict[str, Value] = {}  # of arguments and outer arrays that are written
+        self.may_own = False  # whether it may have copies of arrays from outside, to write to
         self.guesses = 0  # how many branches may be taken for those that the samples take
         self.unjoined = Counter[Hashable]()  # how often only one path of a branch could be written
         self.held = False  # whether containers are made as the code runs

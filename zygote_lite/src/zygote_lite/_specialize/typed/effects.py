@@ -35,15 +35,17 @@ class Effects:
         streams: what is written to; the tape refuses that it is read again.
         added: how many items are to be appended to lists from outside, by their identities.
         entries: what is to be put into dicts from outside.
+        contents: arrays from outside, with the contents that they are to get.
     """
 
-    __slots__ = ("added", "entries", "later", "streams", "undo")
+    __slots__ = ("added", "contents", "entries", "later", "streams", "undo")
 
     def __init__(self, *generators: Any) -> None:
         self.later: list[Callable[[], Any]] = []
         self.streams: list[Any] = []
         self.added: dict[int, int] = {}
         self.entries: dict[int, dict[Any, Any]] = {}
+        self.contents: list[tuple[np.ndarray, np.ndarray]] = []
         self.undo = [restoring(source) for source in generators]
 
     def perform(self) -> None:
@@ -51,6 +53,8 @@ class Effects:
         if watching.count and current().compared:
             leaving.effects = self
             return
+        for x, contents in self.contents:
+            x[...] = contents
         for effect in self.later:
             effect()
         for stream in self.streams if state.active is not None else ():

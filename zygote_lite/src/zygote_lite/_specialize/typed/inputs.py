@@ -77,6 +77,7 @@ class Inputs:
         plain: whether the code is to be read as it is before the passes, with its types.
         outside: the lists and dicts that are read, with what they are outside.
         collectors: the containers from outside that the code puts into, by their variables.
+        owned: the arrays from outside that the code writes to, and its copies of them.
         puts_arrays: whether it puts arrays into these.
         unfinished: generators that were taken from, and come to a `finally` if they are given up.
     """
@@ -124,6 +125,7 @@ class Inputs:
         self.unfinished: list[Value] = []
         self.outside: dict[Value, Any] = {}
         self.collectors: dict[str, Value] = {}
+        self.owned: dict[int, tuple[Value, Value]] = {}
         self.puts_arrays = False
 
     def begin_again(self) -> None:
