@@ -36,6 +36,7 @@ from tests.zygote_lite.fuzz.generate import lent as setting_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import made_classes as class_programs
 from tests.zygote_lite.fuzz.generate import nothing as nothing_programs
+from tests.zygote_lite.fuzz.generate import outer_variables as variable_programs
 from tests.zygote_lite.fuzz.generate import outside as outside_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
@@ -189,6 +190,11 @@ def of_outside(seed):
     return outside_programs.load(seed), outside_programs.arguments(seed), (0, 1)
 
 
+def of_variables(seed):
+    """Return a program that assigns variables outside."""
+    return variable_programs.load(seed), variable_programs.arguments(seed), (0, 1)
+
+
 def of_numbers(seed):
     """Return a program of numbers and arrays without axes."""
     return number_programs.load(seed), number_programs.arguments(seed), (0, 1, 2)
@@ -211,14 +217,14 @@ WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branch
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
          of_gradients, of_containers, of_numbers, of_effects, of_given,
          of_complex_numbers, of_nothing, of_subclasses, of_settings,
-         of_collected, of_outside)  # fmt: skip
+         of_collected, of_outside, of_variables)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 
 def examine(kind, seed):
     """Return what is wrong with a program, or `None`, and how often each engine answered."""
     f, choices, numbers = kind(seed)
-    if kind in (of_effects, of_given, of_collected, of_outside):
+    if kind in (of_effects, of_given, of_collected, of_outside, of_variables):
         told = repr if kind is not of_outside else type  # texts of the tape may differ
         wrong = wrong_effects(f, choices, numbers, told)
         if wrong is not None:
@@ -264,6 +270,8 @@ def wrong_effects(f, choices, numbers, told=repr):
             f.__globals__.update({name: x + k for name, x in effect_programs.GLOBALS.items()})
             kept = f.__globals__["fresh"](k) if "fresh" in f.__globals__ else {}
             f.__globals__.update(kept)
+            if "reset" in f.__globals__:
+                f.__globals__["reset"](k)
             shared = f.__globals__.get("SHARED")
             if shared is not None:
                 vars(shared).update(vars(given_programs.fresh()))
@@ -278,6 +286,8 @@ def wrong_effects(f, choices, numbers, told=repr):
             states = [x.bit_generator.state for x in given if isinstance(x, np.random.Generator)]
             states += [shared, *(f.__globals__[name] for name in effect_programs.GLOBALS)]
             left = [x for x in given if not isinstance(x, np.random.Generator)]
+            kept = [kept, [f.__globals__[name] for name in kept]]
+            kept += f.__globals__["told"]() if "told" in f.__globals__ else ()
             states.append(collected_programs.told([kept, left], {}))
             after = repr((hash(repr((np.random.get_state(), random.getstate(), states))), left))
             found.append((y, out.getvalue(), after))

@@ -150,6 +150,11 @@ def refuse_suspected() -> None:
         raise suspected
 
 
+def forget_suspected() -> None:
+    """Forget what has ended transformed code: the tape has raised an error, too."""
+    leaving.suspected = None
+
+
 def note_recorded(name: Callable[[], str], reason: Callable[[], str]) -> None:
     """Note that the tape answers a gradient. Raises `NotTransformed` where it may not.
 

@@ -27,7 +27,7 @@ from zygote_lite._specialize.typed.facts import NUMBERS
 from zygote_lite._specialize.watch import GRADIENT, PRODUCT
 from zygote_lite._tape.rules import handed_in
 from zygote_lite._tape.seeds import Argnums, argument_numbers, arguments_and_vector, is_single
-from zygote_lite.modes import refuse_suspected
+from zygote_lite.modes import forget_suspected, refuse_suspected
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
 FoundCall = tuple[Specializations | None, Any, tuple[Any, ...]]
@@ -150,7 +150,11 @@ def record_and_note(
         known, function, given: the transformed code for such calls, and the plain call.
         recorded, xs, kws: what answers by the tape, and the call.
     """
-    found = recorded(*xs, **kws)
+    try:
+        found = recorded(*xs, **kws)
+    except BaseException:
+        forget_suspected()
+        raise
     refuse_suspected()
     if known is not None:
         known.note(function, given)

@@ -17,6 +17,7 @@ from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.effects.collectors import settle_collectors
 from zygote_lite._specialize.infer.effects.outside_arrays import settle_outside_arrays
+from zygote_lite._specialize.infer.effects.variables import settle_variables
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.held.inputs import as_given
 from zygote_lite._specialize.infer.inputs import argument
@@ -143,6 +144,7 @@ def _with_reverse(
     Where it writes to arrays that it is to have for itself it raises `NotSpecializable`.
     """
     settle_attributes(builder)
+    settle_variables(builder)
     settle_collectors(builder)
     settle_changes(builder)
     refuse_changed_functions(builder.out)

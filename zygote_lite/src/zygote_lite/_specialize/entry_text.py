@@ -167,6 +167,10 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
         known = [other for other in made.inputs.objects if other != name]
         known += [other for other in inside if other != f"{name}.__dict__"]
         tests += [f"are_apart(({name}, {name}.__dict__), {', '.join(known)})"] if known else []
+    cells = [*made.inputs.assigned_cells]  # each of these has one variable
+    if cells and made.inputs.captured:
+        tests.append(f"are_apart(({', '.join(cells)},), {', '.join(made.inputs.captured)})")
+    tests += [f"are_distinct({', '.join(cells)})"] if len(cells) > 1 else []
     given = [f"e{i}" for i in range(len(made.inputs.given))]
     for name, (outer, expression) in zip(given, made.inputs.given.values(), strict=True):
         tests += map(str, guards_of(expression, outer, name))

@@ -22,6 +22,7 @@ from zygote_lite._specialize.forward.lists import fact_of_tangent
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.effects.collectors import settle_collectors
 from zygote_lite._specialize.infer.effects.outside_arrays import settle_outside_arrays
+from zygote_lite._specialize.infer.effects.variables import settle_variables
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
@@ -99,6 +100,7 @@ def _dual_code(
                 over=over, has_islands=over is None,
             )  # fmt: skip
             settle_attributes(builder)
+            settle_variables(builder)
             settle_collectors(builder)
             settle_changes(builder)
             refuse_changed_functions(builder.out)

@@ -7,6 +7,7 @@ The variable is the attribute of an object that is never made: see `models.insta
 from zygote_lite._specialize.infer.models.instances import new_object, put
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
+from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST
 from zygote_lite._specialize.typed.values import Value
@@ -55,3 +56,15 @@ def contents(cell: Value, name: str) -> Value:
 def assign(builder: Builder, cell: Value, value: Value) -> None:
     """Give a variable another value."""
     put(builder, cell, _CONTENTS, value)
+
+
+def cell_from_outside(builder: Builder, value: Value) -> Value:
+    """Return the cell of a variable from outside, which has a value at entry."""
+    cell = Value(Other(Cell), Cell())
+    builder.adopt(cell, {_CONTENTS: value})
+    return cell
+
+
+def value_at_entry(builder: Builder, cell: Value) -> Value:
+    """Return the value that the variable of a cell from outside has at entry."""
+    return builder.at_entry[cell][_CONTENTS]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rulescore.faults import an
+from zygote_lite._specialize.infer.effects import variables as _variables
 from zygote_lite._specialize.infer.effects.attributes import assigned_global
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
@@ -168,6 +169,10 @@ _PARTS = ("divide", "over", "under", "invalid")
 def set_global(builder: Builder, name: str, value: Value) -> Value:
     """Note what a global holds from here on."""
     globals_ = builder.frames[-1].globals
+    if _variables.is_global_cell(builder, globals_, name):
+        return _variables.set_global_in_cell(builder, globals_, name, value)
+    if _is_on_path(builder) or not _can_be_set(value):
+        _variables.demand_global_cell(builder, globals_, name)
     _refuse_on_paths(builder, f"it assigns the global {name}")
     if builder.inner:
         raise NotSupported.SECOND_ORDER(
@@ -182,6 +187,7 @@ def set_global(builder: Builder, name: str, value: Value) -> Value:
         else builder.global_value(globals_, name)
     )
     if not _can_be_set(before):
+        _variables.demand_global_cell(builder, globals_, name)
         raise Unsound.EFFECTS(f"it assigns the global {name}: return the value instead")
     if before.is_constant:
         at = f"{builder.inputs.name_for(globals_, 'g')}[{name!r}]"
@@ -197,9 +203,14 @@ def _can_be_set(x: Value) -> bool:
     return x.is_scalar and not x.active
 
 
+def _is_on_path(builder: Builder) -> bool:
+    """Return whether what stands here is not done in every run, in the order of the text."""
+    return builder.out is not builder.top or builder.loop is not None or builder.plain
+
+
 def _refuse_on_paths(builder: Builder, what: str) -> None:
     """Refuse what is not done in every run, in the order of the text."""
-    if builder.out is not builder.top or builder.loop is not None or builder.plain:
+    if _is_on_path(builder):
         raise Unsound.EFFECTS(f"{what} in a branch or a loop only")
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from zygote_lite._ir.source import compiled_by_numba
+from zygote_lite._specialize.infer.effects import variables as _variables
 from zygote_lite._specialize.infer.effects.attributes import (
     assigned_global,
     known_once,
@@ -105,9 +106,10 @@ def is_settled(builder: Builder, globals_: dict[str, Any]) -> bool:
 def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value:
     """Return the value of a global, or of a path into a module."""
     inputs = builder.inputs
+    now: Value
     head, *rest = path.split(".")
     if (id(globals_), head) in builder.settings:
-        now: Value = builder.settings[id(globals_), head][1]
+        now = builder.settings[id(globals_), head][1]
         return functools.reduce(builder.attribute, rest, now)
     within = inputs.name_for(globals_, "g")
     found = globals_.get(head, _no_global)
@@ -125,6 +127,9 @@ def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value
     if is_settled(builder, globals_):
         return inputs.fixed(functools.reduce(getattr, rest, found), path)
     expression = f"{within}[{head!r}]"  # a `KeyError` is a guard that does not hold
+    if _variables.is_global_cell(builder, globals_, head):
+        now = _variables.global_in_cell(builder, globals_, head)
+        return functools.reduce(builder.attribute, rest, now)
     is_assigned = not rest and assigned_global(id(globals_), head) in builder.own
     if is_assigned and isinstance(fact_of(found), Scalar):
         return read_at_entry(builder, found, expression, head)
@@ -246,7 +251,8 @@ def _captured(builder: Builder, f: Any) -> dict[str, Value]:
         if is_settled(builder, f.__globals__):
             found[name] = inputs.fixed(x, name)
         else:
-            found[name] = read(builder, x, f"{at}[{i}].cell_contents", name)
+            builder.captured[f.__code__, name] = cell
+            found[name] = _variables.captured(builder, cell, f"{at}[{i}]", name)
     return found
 
 

@@ -15,6 +15,7 @@ from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.branches import interpret_branch, truth_asked
 from zygote_lite._specialize.infer.cells import assign, is_cell, new_cell, with_cells
 from zygote_lite._specialize.infer.closures import closure
+from zygote_lite._specialize.infer.effects.variables import demand_captured
 from zygote_lite._specialize.infer.forms import hold_all, moves_to
 from zygote_lite._specialize.infer.held.calls import columns
 from zygote_lite._specialize.infer.inputs import is_settled
@@ -93,6 +94,8 @@ class Interpreter(Builder):
         result = lowered.result
         self.inputs.caught |= lowered.caught
         if not all(is_cell(env.get(name)) for name in lowered.nonlocals):
+            for name in lowered.nonlocals:
+                demand_captured(self, self.captured.get((code, name)))
             raise NotSupported.STATEMENT("a nested function assigns `nonlocal` variables")
         given = {id(leaf) for x in env.values() for leaf in leaves(x)}
         self.frames.append(Frame(code, globals_, lowered.times, {*env}, given, wrapper))

@@ -19,6 +19,7 @@ from zygote_lite._specialize.infer.effects.collectors import (
     is_collector,
 )
 from zygote_lite._specialize.infer.effects.draws import is_generator
+from zygote_lite._specialize.infer.effects.variables import is_global_cell
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
@@ -172,7 +173,9 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
 def _attribute_of_constant(builder: Builder, x: Value, name: str) -> Value:
     """Return `x.name` of a module, a class, a function or another object that stays the same."""
     space = x.sample
-    if isinstance(space, types.ModuleType) and (id(vars(space)), name) in builder.settings:
+    if isinstance(space, types.ModuleType) and (
+        (id(vars(space)), name) in builder.settings or is_global_cell(builder, vars(space), name)
+    ):
         return builder.global_value(vars(space), name)
     changes = isinstance(space, types.ModuleType | types.FunctionType | type)
     if not changes or is_settled(builder, builder.frames[-1].globals):

@@ -56,6 +56,11 @@ def adopted(x: Any) -> tuple[str, int]:
     return _ASSIGNED, id(x)
 
 
+def global_variable(globals_: dict[str, Any], name: str) -> tuple[str, int, str]:
+    """Return what notes that the code assigns a global on some paths."""
+    return _ASSIGNED, id(globals_), name
+
+
 def has_arrays_of_its_own(own: frozenset[Hashable]) -> bool:
     """Return whether the code may write to arrays, or give them away, which it has for itself."""
     return not all(type(x) is tuple and x[0] == _PUT_INTO for x in own)
@@ -201,6 +206,7 @@ class Draft:
         self.wanted: set[Hashable] = set()  # those that are to be, and are not among them
         self.origins: dict[Value, Hashable] = {}  # of arguments and of variables of several paths
         self.copies: dict[str, Value] = {}  # of arguments and outer arrays that are written
+        self.captured: dict[Any, types.CellType] = {}  # of code and names, the last that was read
         self.may_own = False  # whether it may have copies of arrays from outside, to write to
         self.guesses = 0  # how many branches may be taken for those that the samples take
         self.unjoined = Counter[Hashable]()  # how often only one path of a branch could be written

@@ -77,6 +77,9 @@ class Inputs:
         plain: whether the code is to be read as it is before the passes, with its types.
         outside: the lists and dicts that are read, with what they are outside.
         collectors: the containers from outside that the code puts into, by their variables.
+        captured: expressions for the cells of variables that functions capture.
+        assigned_cells: the variables that hold cells from outside to which the code assigns.
+        variables: the variables outside to which it does.
         owned: the arrays from outside that the code writes to, and its copies of them.
         puts_arrays: whether it puts arrays into these.
         unfinished: generators that were taken from, and come to a `finally` if they are given up.
@@ -125,6 +128,9 @@ class Inputs:
         self.unfinished: list[Value] = []
         self.outside: dict[Value, Any] = {}
         self.collectors: dict[str, Value] = {}
+        self.captured: dict[str, None] = {}
+        self.assigned_cells: dict[str, None] = {}
+        self.variables: dict[Any, Any] = {}
         self.owned: dict[int, tuple[Value, Value]] = {}
         self.puts_arrays = False
 

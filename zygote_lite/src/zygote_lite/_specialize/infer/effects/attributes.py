@@ -99,23 +99,23 @@ def settle_attributes(builder: Builder) -> None:
                 _write_assignment(builder, x, name, value)
 
 
-def _write_assignment(builder: Builder, x: Value, name: str, value: Value) -> None:
+def refuse_to_keep(builder: Builder, what: str, value: Value) -> None:
+    """Refuse what an attribute or a variable outside cannot be assigned at the end."""
     for leaf in leaves(value):
         known = leaf.is_scalar or leaf.is_array or (leaf.contents is not None and leaf is value)
         plain = leaf.is_constant and isinstance(leaf.sample, _KEPT)
         if not (known or plain) or isinstance(leaf.fact, ListOf) or leaf in builder.uncertain:
-            raise Unsound.WRITES_TO_GIVEN(
-                f"the attribute {name} of an argument holds an object: assign a number or an array"
-            )
+            raise Unsound.WRITES_TO_GIVEN(f"{what} holds an object: assign a number or an array")
     if (value.items is not None and type(value.sample) is not tuple) or value.is_object:
-        raise Unsound.WRITES_TO_GIVEN(
-            f"the attribute {name} of an argument holds a list: assign a number, an array or a "
-            "tuple"
-        )
+        raise Unsound.WRITES_TO_GIVEN(f"{what} holds a list: assign a number, an array or a tuple")
     if builder.copies and any(leaf.is_array for leaf in leaves(value)):
         raise Unsound.WRITES_TO_GIVEN(
             "it stores arrays in an argument, and writes to arrays of its arguments"
         )
+
+
+def _write_assignment(builder: Builder, x: Value, name: str, value: Value) -> None:
+    refuse_to_keep(builder, f"the attribute {name} of an argument", value)
     effects = effects_of(builder, "an assignment to an attribute")
     assert x.where is not None
     owner = read_at_entry(builder, x.sample, x.where, "owner")

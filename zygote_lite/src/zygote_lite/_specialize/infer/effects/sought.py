@@ -23,6 +23,7 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import global_variable
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.inputs import defaults_of
 from zygote_lite._specialize.typed.plugins import is_of_plugin, takes_engine
@@ -200,6 +201,8 @@ class Search:
     def name(self, path: str, f: types.FunctionType, depth: int) -> None:
         """Look at a global that a function reads, and guard it."""
         head, *rest = path.split(".")
+        if global_variable(f.__globals__, head) in self.builder.own:
+            raise Unsound.EFFECTS(f"it reads {head}, which is assigned")
         x = self.found(path, f)
         if is_known_constant(x) and not rest and head in f.__globals__:
             self.guard(f"{self.builder.inputs.name_for(f.__globals__, 'g')}[{head!r}]", x)

@@ -11,6 +11,7 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.cells import assign, is_cell, with_cells
+from zygote_lite._specialize.infer.effects.variables import demand_captured
 from zygote_lite._specialize.infer.iteration.iterators import (
     ENDED,
     RESULT,
@@ -54,6 +55,8 @@ def new_generator(
         raise NotSupported.STATEMENT("a generator has a `try`, and its caller has one, too")
     builder.inputs.caught |= lowered.caught
     if not all(is_cell(env.get(name)) for name in lowered.nonlocals):
+        for name in lowered.nonlocals:
+            demand_captured(builder, builder.captured.get((code, name)))
         raise NotSupported.STATEMENT("a generator assigns `nonlocal` variables")
     start = constant(Waiting([Rest(lowered.body, 0)], is_new=True))
     env = with_cells(builder, lowered.cells, env)
