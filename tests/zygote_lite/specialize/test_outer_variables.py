@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from zygote_lite import grad, jvp, testing, value_and_grad
+from zygote_lite.modes import leaving
 
 HERE = sys.modules[__name__]
 X = np.array([1.0, 2.0, 3.0])
@@ -327,4 +328,4 @@ def test_an_error_of_the_program_leaves_nothing_for_later_calls():
             grad(loss)(x)
         with pytest.raises(TypeError):
             grad(loss)(4.0)
-    assert grad(lambda x: x * x)(3.0) == 6.0
+    assert leaving.suspected is None
