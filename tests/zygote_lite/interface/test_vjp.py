@@ -118,7 +118,7 @@ def test_what_is_returned_beside_the_value_is_handed_on(f):
             assert aux[0] is aux[1]
         elif f is views:
             assert np.shares_memory(aux[0], aux[1])
-    is_transformed = bool(testing.programs(f, "pullback of the first of a pair"))
+    is_transformed = bool(testing.programs(f, "gradient of the first of a pair"))
     assert is_transformed == (f not in (one_dict_twice, of_a_list))
 
 

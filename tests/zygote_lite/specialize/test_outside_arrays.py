@@ -265,3 +265,40 @@ def test_other_arrays_of_the_same_name_are_written():
     assert seen[-1].tier == "transformed"
     assert BUFFER.tolist() == [4.0, 16.0, 36.0, 0.0, 0.0, 0.0, 0.0]
     assert before.tolist()[:3] == [1.0, 4.0, 9.0]
+
+
+def test_what_is_returned_beside_the_value_may_be_what_it_puts_into():
+    log, calls = [], 0
+
+    def loss(x):
+        nonlocal calls
+        calls += 1
+        value = np.sum(x * x)
+        log.append(value)
+        BUFFER[:3] = x
+        return value, (log, calls, x * 1.0)
+
+    step = value_and_grad(loss, has_aux=True)
+    with testing.observed() as seen:
+        for k in range(1, 6):
+            x = k * X
+            (value, (kept, count, copied)), slope = step(x)
+            assert kept is log
+            assert count == calls == len(log) == k
+            assert log[-1] == value == np.sum(x * x)
+            assert copied is not x
+            assert np.array_equal(copied, x)
+            assert np.array_equal(slope, 2.0 * x)
+            assert np.array_equal(BUFFER[:3], x)
+    assert seen[-1].tier == "transformed"
+    with testing.compared(), testing.strict():
+        assert len(step(X)[0][1][0]) == calls == 6
+
+
+def test_an_array_outside_that_is_written_and_returned_is_that_array():
+    def loss(x):
+        BUFFER[0] = x[0]
+        return np.sum(x * x), BUFFER
+
+    for _ in range(4):
+        assert value_and_grad(loss, has_aux=True)(X)[0][1] is BUFFER

@@ -58,12 +58,13 @@ def test_every_reason_is_one_short_sentence():
 
 
 GIVEN = np.zeros(3)
+PART = GIVEN[1:]
 KEPT = 0.0
 
 
 def writes_to_a_global(x):
     GIVEN[0] = x[0]
-    return np.sum(GIVEN * x)
+    return np.sum(GIVEN * x) + PART[0]
 
 
 def writes_to_a_copy(x):
@@ -148,7 +149,7 @@ def differentiates_by_position(x):
         (draws_without_a_seed, "give one, or pass the generator", draws_with_a_seed),
         (draws_around, "draw first, then scale and shift", draws_and_shifts),
         (has_a_parameter_np, "rename it", has_a_parameter_x),
-        (assigns_a_global, "it assigns the global KEPT", assigns_none),
+        (assigns_a_global, "return it instead", assigns_none),
         (differentiates_by_name, "by position", differentiates_by_position),
     ],
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
 from zygote_lite._cotangents.kinds import DIFFERENTIATED_BY_TYPE
-from zygote_lite._cotangents.zeros import filled, forms_of
+from zygote_lite._cotangents.zeros import WITHOUT_NONE, filled, forms_of, has_no_none
 from zygote_lite._interface.calls import PlainCalls, record_and_note, transformed_first
 from zygote_lite._interface.runs_inside import pulled_inside
 from zygote_lite._ir.frames import keep_users_frames
@@ -23,7 +23,7 @@ from zygote_lite._specialize.callee import finite_cotangents
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb
-from zygote_lite._specialize.watch import AUXILIARY, PULLBACK
+from zygote_lite._specialize.watch import AUXILIARY, OF_FIRST, PULLBACK
 from zygote_lite._tape.notebook import html_of_pullback
 from zygote_lite._tape.run import OfOneCotangent, Pullback, recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of, seed, with_zeros
@@ -236,20 +236,14 @@ def gradient_with_auxiliary(f: Any, argnums: Argnums, both: bool) -> Callable[..
     f = original(f)
 
     def finish(found: Any, known: Any, function: Any, given: Any) -> Any:
-        pair, back = found
-        y, aux = pair_of(f, pair)
-        cotangents = finite_cotangents(back, y, seed(f, y))
-        if cotangents is None:
-            return NotImplemented
-        numbers = [i for i, flag in enumerate(known.active) if flag]
-        entries = [cotangents[1 + n] for n in numbers]
-        d = with_zeros(
-            function, given, numbers, known.single, entries[0] if known.single else tuple(entries)
-        )
-        return ((y, aux), d) if both else (d, aux)
+        pair, d = found
+        if not (known.without_none or type(d) in WITHOUT_NONE or has_no_none(d)):
+            numbers = [i for i, flag in enumerate(known.active) if flag]
+            d = with_zeros(function, given, numbers, known.single, d)
+        return (pair, d) if both else (d, pair[1])
 
     @inside(functools.partial(inside_auxiliary, f, argnums, both))
-    @transformed_first(PlainCalls(f, argnums, AUXILIARY), f, finish)
+    @transformed_first(PlainCalls(f, argnums, OF_FIRST), f, finish)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
         forms = forms_of((*xs, *kws.values()), active.numbers)

@@ -269,7 +269,8 @@ def _keeps_zeros(node: Node) -> bool:
 
 def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | None) -> None:
     """Rename, in the reverse pass, residuals of an iteration that have a later namesake."""
-    names = {x.name for x in outside} | ({result.name} if result is not None else set())
+    names = {x.name for x in outside}
+    names |= {leaf.name for leaf in leaves(result)} if result is not None else set()
     for node in walk(forward):
         if isinstance(node, Loop):
             for x in node.record:

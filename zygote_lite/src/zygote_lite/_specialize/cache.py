@@ -289,6 +289,7 @@ def specializations_of(
         form: what they give: the value and the `GRADIENT`; the `PRODUCT` of the Hessian and a
             vector, which is a further argument; or the value, of any shape, and its `PULLBACK`,
             or that of the first of a pair, beside which there is something else (`AUXILIARY`);
+            or the pair and the gradient of its first (`OF_FIRST`);
             or these with what was read from outside, inside a run of the tape (`AS_RULE`); or the
             value and its tangent (`FORWARD`), for the tangents of those that are differentiated,
             which are further arguments.

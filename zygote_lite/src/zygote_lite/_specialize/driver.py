@@ -15,7 +15,7 @@ from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.attempts import Attempts, Way
 from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
-from zygote_lite._specialize.infer.effects.collectors import settle_collectors
+from zygote_lite._specialize.infer.effects.collectors import as_returned, settle_collectors
 from zygote_lite._specialize.infer.effects.outside_arrays import settle_outside_arrays
 from zygote_lite._specialize.infer.effects.variables import settle_variables
 from zygote_lite._specialize.infer.held.changes import settle_changes
@@ -125,7 +125,8 @@ def _specialized(
         )  # fmt: skip
         try:
             begun = begin()
-            if as_pullback and not begun[0].distinct and may_be_shared(begun[0], begun[-1]):
+            is_given = as_pullback or inputs.has_aux  # as arrays of the caller's
+            if is_given and not begun[0].distinct and may_be_shared(begun[0], begun[-1]):
                 begun = begin(distinct=True)
             return _with_reverse(f, active, as_pullback, compiled, inputs, *begun)
         except NotSpecializable:
@@ -168,8 +169,14 @@ def _with_reverse(
         raise Unsound.WRITES_TO_GIVEN("it writes to an argument: write to a copy")
     if inputs.effects is not None and as_pullback:  # it may be run again, for a cotangent
         raise Unsound.EFFECTS("it prints, logs or has another side effect")
+    if inputs.has_aux and not as_pullback:
+        value = as_returned(value)
+        if builder.copies and not all(map(builder.is_own, leaves(value))):
+            raise Unsound.WRITES_TO_GIVEN(
+                "it may return an array that it writes to and did not create: return a copy"
+            )
     if inputs.has_aux:
-        refuse_other_pairs(builder, result)
+        refuse_other_pairs(builder, value, as_pullback)
     elif any(active) or not compiled:
         refuse_other_values(value, as_pullback)
     seed, parameter = constant(1.0), None

@@ -45,6 +45,7 @@ from zygote_lite._specialize.watch import (
     AUXILIARY,
     FORWARD,
     GRADIENT,
+    OF_FIRST,
     PRODUCT,
     report,
 )
@@ -132,8 +133,8 @@ def entered(
     if compiled:
         fast = compile_code(fast, made)
     again = None
-    if form == GRADIENT and not (compiled or strong):
-        again = WithStrongZeros(active, single, handlers)
+    if form in (GRADIENT, OF_FIRST) and not (compiled or strong):
+        again = WithStrongZeros(active, single, handlers, form)
     is_handled = bool(made.inputs.caught) and add is not None
     text = entry_text(
         made, form, returned, single, compiled=compiled,
@@ -193,9 +194,10 @@ def _code_of_form(
             varying=varying,
         )  # fmt: skip
         return made, (False,) * len(made.arguments)
+    as_pullback = form not in (GRADIENT, OF_FIRST)
     made = specialize(
-        f, xs, active, as_pullback=form != GRADIENT, compiled=compiled, strong=strong,
-        handlers=handlers, has_aux=form == AUXILIARY, optional=optional,
+        f, xs, active, as_pullback=as_pullback, compiled=compiled, strong=strong,
+        handlers=handlers, has_aux=form in (AUXILIARY, OF_FIRST), optional=optional,
     )  # fmt: skip
     return made, active
 
@@ -207,8 +209,10 @@ class WithStrongZeros:
     to stay a zero. Most functions never need it.
     """
 
-    def __init__(self, active: tuple[bool, ...], single: bool, handlers: bool) -> None:
-        self.active, self.single, self.handlers = active, single, handlers
+    def __init__(
+        self, active: tuple[bool, ...], single: bool, handlers: bool, form: str
+    ) -> None:  # fmt: skip
+        self.active, self.single, self.handlers, self.form = active, single, handlers, form
         self.enter: Enter | None = None
         self.lock = threading.RLock()
 
@@ -216,7 +220,7 @@ class WithStrongZeros:
         with self.lock:
             if self.enter is None:
                 made = attempt(f, xs, lambda: entered(
-                    f, xs, self.active, self.single, strong=True, handlers=self.handlers
+                    f, xs, self.active, self.single, self.form, strong=True, handlers=self.handlers
                 ))  # fmt: skip
                 self.enter = (lambda *_: left(made)) if isinstance(made, Exception) else made
         return self.enter(f, *xs)

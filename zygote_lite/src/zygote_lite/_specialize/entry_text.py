@@ -8,7 +8,15 @@ from zygote_lite._specialize.guards import checks_of, finite_checks, guards_of, 
 from zygote_lite._specialize.numba.compile import call_of, range_tests
 from zygote_lite._specialize.typed.facts import ListOf, Other
 from zygote_lite._specialize.typed.structures import paths_of
-from zygote_lite._specialize.watch import AS_RULE, AUXILIARY, FORWARD, GRADIENT, PRODUCT, PULLBACK
+from zygote_lite._specialize.watch import (
+    AS_RULE,
+    AUXILIARY,
+    FORWARD,
+    GRADIENT,
+    OF_FIRST,
+    PRODUCT,
+    PULLBACK,
+)
 
 _AND = "\n            and "
 
@@ -104,7 +112,7 @@ def _run_and_answer(
         run, value = f"{', '.join(targets)} = {call}", "y"
         checks = [] if made.exact else [*map(str, checks_of(made, active, found))]
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
-    if form == GRADIENT:
+    if form in (GRADIENT, OF_FIRST):
         return run, checks, f"{value}, {gradient if any(active) else ''}"
     return run, checks, gradient
 

@@ -23,7 +23,7 @@ from zygote_lite._specialize.trials import may_be_caught
 from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
 from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable
 from zygote_lite._tape.run import recorded
-from zygote_lite._tape.seeds import ActiveArguments, gradient_by, of_first
+from zygote_lite._tape.seeds import ActiveArguments, gradient_by, of_first, pair_of
 from zygote_lite.errors import Fault
 from zygote_lite.modes import (
     RECORDED,
@@ -41,6 +41,7 @@ from zygote_lite.modes import (
 GRADIENT, PRODUCT, PULLBACK, AS_RULE = "gradient", "product", "pullback", "as a rule"
 FORWARD = "forward"
 AUXILIARY = "pullback of the first of a pair"
+OF_FIRST = "gradient of the first of a pair"
 _GUARDS = "no code that was made holds for these arguments and what it read from around it"
 _abbreviated = reprlib.Repr()
 _abbreviated.maxother = _abbreviated.maxstring = _abbreviated.maxlong = 300
@@ -323,6 +324,8 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
             return y, of_first(back)
         if known.form in (PULLBACK, AS_RULE):
             return y, back
+        if known.form == OF_FIRST:
+            return y, gradient_by(f, pair_of(f, y)[0], of_first(back), active)
         return y, gradient_by(f, y, back, active)
 
 

@@ -94,11 +94,11 @@ def refuse_other_values(result: Value, as_pullback: bool = False, as_complex: bo
         raise Unsound.NO_FLOAT("it returns something other than a float")
 
 
-def refuse_other_pairs(builder: Builder, x: Value) -> None:
+def refuse_other_pairs(builder: Builder, x: Value, as_pullback: bool) -> None:
     """Refuse a pair, of which the first is differentiated, unless the second can be handed on."""
     first = first_of_pair(x)
-    refuse_other_values(first, as_pullback=True)
-    seen: set[Value] = set()
+    refuse_other_values(first, as_pullback)
+    seen = {collector.sample.value for collector in builder.inputs.collectors.values()}
     for part in x.items or ():
         if part is not first:
             _refuse_shared_structure(builder, part, seen)
@@ -107,7 +107,8 @@ def refuse_other_pairs(builder: Builder, x: Value) -> None:
 def _refuse_shared_structure(builder: Builder, x: Value, seen: set[Value]) -> None:
     """Refuse lists and dicts that may be known elsewhere: those that are written are new."""
     if x.items is None:
-        _refuse_other_part(x)
+        if x not in seen:  # those from outside that are put into
+            _refuse_other_part(x)
         return
     is_new = builder.homes.get(x) is builder.top and x not in seen
     if type(x.sample) is not tuple and not (type(x.sample) in (list, dict) and is_new):

@@ -395,6 +395,19 @@ def of_collectors(
     raise within[0].sample.refused()
 
 
+# -- returning -----------------------------------------------------------------------------------
+
+
+def as_returned(x: Value) -> Value:
+    """Return what a call returns beside its value: of a container from outside, that itself."""
+    if is_collector(x):
+        found: Value = x.sample.value
+        return found
+    if x.items is not None and type(x.sample) is tuple and not x.is_object:
+        return structure(tuple, [as_returned(item) for item in x.items])
+    return x
+
+
 # -- at the end ----------------------------------------------------------------------------------
 
 

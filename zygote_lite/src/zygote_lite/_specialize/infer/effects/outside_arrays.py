@@ -37,8 +37,7 @@ def value_from_outside(builder: Builder, x: Any, expression: str, stem: str) -> 
         return inputs.give(value, expression)
     if not builder.may_own:
         raise NotSupported.SECOND_ORDER(
-            f"it writes to the array {stem}, which it did not create, and reads it in a nested "
-            "gradient or in a function that calls itself"
+            f"it writes to the array {stem}, and reads it in a nested gradient or a recursion"
         )
     value, copy = owned
     names = [name for name, (given, _) in inputs.given.items() if given is value]
@@ -62,8 +61,8 @@ def settle_outside_arrays(builder: Builder, arguments: list[Value]) -> None:
         others = [x.sample for x in (*given, *inside) if x is not value]
         if value.sample.flags.writeable and not is_writable(value.sample, *others):
             raise Unsound.SHARED_WRITE(
-                f"it writes to the array {value.name}, which it did not create, and which shares "
-                "memory with another that it reads, or with itself"
+                f"it writes to the array {value.name}, which shares memory with another: write to "
+                "a copy"
             )
         if copy.sample.size > _LARGE and _is_little(builder, copy):
             raise NotSupported.TOO_LONG(

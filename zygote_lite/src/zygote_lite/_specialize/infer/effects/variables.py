@@ -84,7 +84,8 @@ def set_global_in_cell(
     """Note what such a global holds from here on: nothing that the tape refuses to keep there."""
     if any(leaf.active for leaf in leaves(value)):
         raise Unsound.LOST_GRADIENT(
-            f"the global {name} is given a value that depends on a differentiated argument"
+            f"the global {name} is assigned what depends on a differentiated argument: return it "
+            "instead"
         )
     assign(builder, _cell_of_global(builder, globals_, name), value)
     return constant(None)
@@ -146,8 +147,7 @@ def _new(
 def _demand_whole(builder: Builder, name: str) -> None:
     if not builder.may_own:
         raise NotSupported.SECOND_ORDER(
-            f"it assigns the variable {name}, and reads it in a nested gradient or in a function "
-            "that calls itself"
+            f"it assigns the variable {name}, and reads it in a nested gradient or a recursion"
         )
 
 
