@@ -8,6 +8,7 @@ import copy
 import logging
 import random
 import sys
+import warnings
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from functools import partial
@@ -170,6 +171,38 @@ def logged_by_root(
 def _give_handler() -> None:
     if not logging.root.handlers:
         logging.basicConfig()
+
+
+def warned(
+    effects: Effects, place: tuple[str, int], space: dict[str, Any], category: type[Warning],
+    message: str,
+) -> None:  # fmt: skip
+    """Note a warning, which is shown at the end; leave the code where it may be an error.
+
+    Arguments:
+        effects: the effects of the run.
+        place: the file and the line that it comes from.
+        space: the globals there.
+        category: its class.
+        message: its text.
+    """
+    own: Any = warnings
+    filters = getattr(own, "_get_filters", lambda: own.filters)()  # of a context, from 3.14 on
+    actions = {own.defaultaction, *(action for action, *_ in filters)}
+    usual = own.showwarning is own._showwarning_orig
+    usual = usual and own.formatwarning is own._formatwarning_orig
+    if "error" in actions or not usual or not is_written_in_c(sys.stderr):
+        raise RuntimeError(LEFT)
+    effects.streams.append(sys.stderr)
+    effects.later.append(partial(_warn, message, category, *place, space))
+
+
+def _warn(
+    message: str, category: type[Warning], file: str, line: int, space: dict[str, Any]
+) -> None:
+    known = space.setdefault("__warningregistry__", {})
+    name = space.get("__name__") or "<string>"
+    warnings.warn_explicit(message, category, file, line, name, known)
 
 
 # -- containers from outside that are put into ---------------------------------------------------

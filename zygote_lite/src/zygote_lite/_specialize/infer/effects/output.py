@@ -3,6 +3,7 @@
 import io
 import logging
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from zygote_lite._specialize.typed.effects import (
     logged_by_root,
     printed,
     put_on_stream,
+    warned,
 )
 from zygote_lite._specialize.typed.facts import ListOf, Other, Scalar
 from zygote_lite._specialize.typed.nodes import leaves
@@ -86,6 +88,28 @@ def written_text(builder: Builder, x: Value) -> Value:
     return builder.write(Result(Other(str), "text"), made.function, xs, kws).target
 
 
+def _warning_given(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """Note a warning of the function itself, at its line."""
+    given = dict(zip(("message", "category", "stacklevel"), xs, strict=False)) | kws
+    message, category = given.pop("message", None), given.pop("category", constant(None))
+    level = given.pop("stacklevel", constant(1))
+    kind = UserWarning if category.sample is None else category.sample
+    known = level.is_constant and level.sample == 1 and category.is_constant
+    if message is None or given or not known or builder.context:
+        raise Unsound.EFFECTS("it warns with options, or inside of `with`")
+    if not (isinstance(kind, type) and issubclass(kind, Warning)):
+        raise Unsound.RAISES("it warns of something other than a warning")
+    (text,) = as_text(builder, [message])
+    if type(text.sample) is not str:
+        raise Unsound.EFFECTS("it warns by an object")
+    frame, line = builder.frames[-1], getattr(builder.origin, "lineno", 0)
+    place, space = constant((frame.code.co_filename, line)), constant(frame.globals)
+    effects = effects_of(builder, "warnings.warn")
+    op = builder.write(NO_RESULT, warned, [effects, place, space, constant(kind), text], {})
+    mirror(op, lambda builder, _: [], [])
+    return constant(None)
+
+
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING,
            "error": logging.ERROR, "critical": logging.CRITICAL}  # fmt: skip
 _OF_LOGGERS: dict[Any, int | None] = {
@@ -100,6 +124,8 @@ def output(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> 
     """Note the output of a call; return `None` for a call that has none."""
     if f is print:
         return _printed(builder, xs, kws)
+    if f is warnings.warn and not builder.plain:
+        return _warning_given(builder, xs, kws)
     if f is logging.getLogger and not (kws or builder.plain):
         return _logger(builder, xs)
     if isinstance(getattr(f, "__self__", None), io.TextIOBase) and not kws:
