@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath as mp
 import pytest
 from scipy import special as sp
 
@@ -52,3 +53,17 @@ def test_where_the_search_for_degrees_of_freedom_ends_at_a_bound():
 def test_slopes_at_infinity_are_zero(f, xs, at):
     _, back = rrule(f, *xs)
     assert back.only([i == at for i in range(len(xs) + 1)])(1.0)[at] == 0
+
+
+@pytest.mark.parametrize(("x", "nc"), [(1e-12, 60.0), (1e-10, 200.0), (1e-3, 900.0)])
+def test_far_on_the_left_of_a_noncentral_chi_square(x, nc):
+    """SciPy's own density is 0 there, though it is none of the smallest numbers."""
+    found = rrule(sp.chndtr, x, 2.5, nc)[1](1.0)[1:]
+    with mp.workdps(40):
+        density = lambda df: sum(
+            mp.exp(-mp.mpf(nc) / 2 - mp.mpf(x) / 2) * mp.mpf(nc / 2) ** j / mp.factorial(j)
+            * mp.mpf(x / 2) ** (df / 2 + j - 1) / mp.gamma(df / 2 + j) / 2
+            for j in range(40)
+        )  # fmt: skip
+        expected = float(density(mp.mpf(2.5))), float(-density(mp.mpf(4.5)))
+    assert (found[0], found[2]) == pytest.approx(expected, rel=1e-8, abs=1e-308)

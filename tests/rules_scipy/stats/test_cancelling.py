@@ -112,3 +112,40 @@ def test_quantiles_of_kappa3(a):
             given = mp.mpf(0.6), mp.mpf(a)
             expected = [mp.diff(reference, given, n) for n in ((1, 0), (0, 1))]
         assert found == pytest.approx([float(x) for x in expected], rel=1e-9)
+
+
+def slopes_by_steps(f, xs):
+    """Return differences, of two steps."""
+    found = []
+    for i, x in enumerate(xs):
+        far, near = ((f(*xs[:i], x + h, *xs[i + 1 :]) - f(*xs[:i], x - h, *xs[i + 1 :])) / (2 * h)
+                     for h in (2e-4, 1e-4))  # fmt: skip
+        found.append((4 * near - far) / 3)
+    return found
+
+
+@pytest.mark.parametrize("shape", [0.4, 1.5])
+@pytest.mark.parametrize("name", ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"])
+def test_generalized_logistic_at_its_location(name, shape):
+    method = getattr(stats.genlogistic, name)
+    xs = (0.3, shape, 0.3, 2.0)
+    found = gradient(lambda *xs: method(*xs), *xs)
+    assert found == pytest.approx(slopes_by_steps(method, xs), rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_far_from_the_location():
+    for name in ("cdf", "sf", "logsf"):
+        for distribution, shape in ((stats.genlogistic, 0.4), (stats.gennorm, 1e3)):
+            method = getattr(distribution, name)
+            for x in (-1e3, 1e3):
+                if method(x, shape) in (0.0, 1.0):
+                    assert gradient(lambda *xs, f=method: f(*xs), x, shape, 0.0, 1.0) == (0.0,) * 4
+
+
+@pytest.mark.parametrize("beta", [1.3, 2.0, 7.0])
+def test_quantiles_of_the_generalized_normal_distribution(beta):
+    (found,) = gradient(lambda q: stats.gennorm.ppf(q, beta), 0.5)
+    assert found == pytest.approx(1 / stats.gennorm.pdf(0.0, beta))
+    found = gradient(lambda q, b: stats.gennorm.isf(q, b), 0.2, beta)
+    assert found == pytest.approx(slopes_by_steps(stats.gennorm.isf, (0.2, beta)), rel=1e-6)

@@ -33,6 +33,14 @@ def chi2_by_freedom(x, df, nc):
     return np.sum(np.exp(log) * parts, axis=-1) / 2
 
 
+def chi2_density(x, df, nc):
+    """Return the noncentral chi-square density, as a sum of central ones."""
+    x, df, nc = np.broadcast_arrays(x, df, nc)
+    j, log = _poisson(nc, x)
+    a, z = df[..., None] / 2 + j, x[..., None] / 2
+    return np.sum(np.exp(log + sp.xlogy(a - 1, z) - z - sp.gammaln(a)), axis=-1) / 2
+
+
 def chi2_scores(x, df, nc):
     """Return the derivatives of the logarithm of the noncentral chi-square density."""
     x, df, nc = np.broadcast_arrays(x, df, nc)

@@ -12,6 +12,7 @@ from rules_scipy.shared.expansions import piecewise
 from rules_scipy.shared.incomplete import none_of_zero
 from rules_scipy.shared.noncentral import (
     chi2_by_freedom,
+    chi2_density,
     chi2_scores,
     f_by_freedoms,
     f_scores,
@@ -45,24 +46,26 @@ rule.scalar(t)(
 
 # chi-square: dF/dnc is minus the density of df + 2
 rule.scalar(sp.chndtr)(
-    lambda x, df, nc: inside(x, nc, chi2(x, df, nc)),
+    lambda x, df, nc: inside(x, nc, density_of_chi2(x, df, nc)),
     lambda x, df, nc: of_chi2(x, df, nc),
-    lambda x, df, nc: inside(x, nc, -chi2(x, df + 2, nc)),
+    lambda x, df, nc: inside(x, nc, -density_of_chi2(x, df + 2, nc)),
 )
 rule.scalar(sp.chndtrix)(
-    lambda p, df, nc, out: 1 / chi2(out, df, nc),
-    lambda p, df, nc, out: moved(out, -of_chi2(out, df, nc) / chi2(out, df, nc)),
-    lambda p, df, nc, out: moved(out, chi2(out, df + 2, nc) / chi2(out, df, nc)),
+    lambda p, df, nc, out: 1 / density_of_chi2(out, df, nc),
+    lambda p, df, nc, out: moved(out, -of_chi2(out, df, nc) / density_of_chi2(out, df, nc)),
+    lambda p, df, nc, out: moved(
+        out, density_of_chi2(out, df + 2, nc) / density_of_chi2(out, df, nc)
+    ),
 )
 rule.scalar(sp.chndtrinc)(
-    lambda x, df, p, out: found(out, chi2(x, df, out) / chi2(x, df + 2, out)),
-    lambda x, df, p, out: found(out, of_chi2(x, df, out) / chi2(x, df + 2, out)),
-    lambda x, df, p, out: found(out, -1 / chi2(x, df + 2, out)),
+    lambda x, df, p, out: found(out, density_of_chi2(x, df, out) / density_of_chi2(x, df + 2, out)),
+    lambda x, df, p, out: found(out, of_chi2(x, df, out) / density_of_chi2(x, df + 2, out)),
+    lambda x, df, p, out: found(out, -1 / density_of_chi2(x, df + 2, out)),
 )
 rule.scalar(sp.chndtridf)(
-    lambda x, p, nc, out: found(out, -chi2(x, out, nc) / of_chi2(x, out, nc)),
+    lambda x, p, nc, out: found(out, -density_of_chi2(x, out, nc) / of_chi2(x, out, nc)),
     lambda x, p, nc, out: found(out, 1 / of_chi2(x, out, nc)),
-    lambda x, p, nc, out: found(out, chi2(x, out + 2, nc) / of_chi2(x, out, nc)),
+    lambda x, p, nc, out: found(out, density_of_chi2(x, out + 2, nc) / of_chi2(x, out, nc)),
 )
 
 # F: a mixture with Poisson weights
@@ -126,6 +129,22 @@ rule.scalar(sp.nctdtridf)(
     lambda p, nc, x, out: found(out, -t_by_noncentrality(out, nc, x) / of_t(out, nc, x)),
     lambda p, nc, x, out: found(out, -t(x, out, nc) / of_t(out, nc, x)),
 )
+
+
+def density_of_chi2(x, df, nc):
+    """Return the noncentral chi-square density, also far on the left, where SciPy has 0."""
+    y = chi2(x, df, nc)
+
+    def sum_of_central(x, df, nc, y):
+        return chi2_density(x, df, nc)
+
+    def usual(x, df, nc, y):
+        return y
+
+    lost = (y == 0) & (x > 0) & (x < nc) & (nc < 1400)  # beyond, it is too small for a number
+    return piecewise(
+        lost, (x, df, nc, y), sum_of_central, (1.0, 2.0, 2.0, 0.0), usual, (1.0, 2.0, 2.0, 0.0)
+    )
 
 
 def of_chi2(x, df, nc):

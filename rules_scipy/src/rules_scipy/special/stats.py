@@ -35,7 +35,7 @@ rule.scalar(_ufuncs._binom_pmf)(
 rule.scalar(_ufuncs._binom_cdf)(lambda k, n, p: (None, None, -beta_density(k + 1, n - k, p, 1 - p)))
 rule.scalar(_ufuncs._nbinom_pmf)(
     lambda k, n, p, out: None,
-    lambda k, n, p, out: none_of_zero(out, sp.psi(k + n) - sp.psi(n) + np.log(p)),
+    lambda k, n, p, out: none_of_zero(out, psi_difference(n, k) + np.log(p)),
     lambda k, n, p, out: out * (n / p - k / (1 - p)),
 )
 rule.scalar(_ufuncs._nbinom_cdf)(

@@ -227,6 +227,22 @@ of_methods(rule, stats.gennorm, "_sf")(
     lambda d, x, beta, y: -d._pdf(x, beta),
     lambda d, x, beta, y: -normal_by_power(x, beta),
 )
+of_methods(rule, stats.gennorm, "_ppf")(
+    lambda d, q, beta, y: 1 / d._pdf(y, beta),
+    lambda d, q, beta, y: -normal_by_power(y, beta) / d._pdf(y, beta),
+)
+of_methods(rule, stats.genlogistic, "_logpdf")(
+    lambda d, x, c, y: c * sp.expit(-x) - sp.expit(x),
+    lambda d, x, c, y: 1 / c - np.logaddexp(0.0, -x),
+)
+of_methods(rule, stats.genlogistic, "_logcdf")(
+    lambda d, x, c, y: c * sp.expit(-x),
+    lambda d, x, c, y: -np.logaddexp(0.0, -x),
+)
+of_methods(rule, stats.genlogistic, "_cdf")(
+    lambda d, x, c, y: y * c * sp.expit(-x),
+    lambda d, x, c, y: -y * np.logaddexp(0.0, -x),
+)
 
 
 def weibull_by_shape(x, c):
@@ -239,4 +255,4 @@ def normal_by_power(x, beta):
     """Return the derivative of `sign(x) gammainc(1 / beta, abs(x)**beta) / 2` by `beta`."""
     a, power = 1 / beta, abs(x) ** beta
     slope = gamma_density(a, power) * sp.xlogy(power, abs(x)) - a * a * gamma_by_shape(a, power)
-    return np.sign(x) * np.where(power > 0, slope, 0.0) / 2
+    return np.sign(x) * np.where((power > 0) & np.isfinite(power), slope, 0.0) / 2

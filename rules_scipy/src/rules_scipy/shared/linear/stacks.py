@@ -17,21 +17,10 @@ def stacked(f, *cores):
             of these as it has entries, after each other in a tuple.
     """
 
-    plain = all(type(core) is int for core in cores)
-    most = [2 if core == 12 else core for core in cores]
-
-    def has_stack(xs):
-        if not plain:
-            return any(map(is_stack, xs, cores))
-        for x, n in zip(xs, most, strict=False):
-            if (x.ndim if type(x) is np.ndarray else np.ndim(x)) > n:
-                return True
-        return False
-
     def decorate(body):
         @functools.wraps(body)
         def extended(*xs, **options):
-            if not has_stack(xs):
+            if not any(map(is_stack, xs, cores)):
                 return body(*xs, **options)
             given, rest = xs[: len(cores)], xs[len(cores) :]
             shape = np.broadcast_shapes(
