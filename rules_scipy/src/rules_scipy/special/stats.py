@@ -36,7 +36,7 @@ rule.scalar(_ufuncs._binom_cdf)(lambda k, n, p: (None, None, -beta_density(k + 1
 rule.scalar(_ufuncs._nbinom_pmf)(
     lambda k, n, p, out: None,
     lambda k, n, p, out: none_of_zero(out, psi_difference(n, k) + np.log(p)),
-    lambda k, n, p, out: out * (n / p - k / (1 - p)),
+    lambda k, n, p, out: nbinom_slope(k, n, p, out),
 )
 rule.scalar(_ufuncs._nbinom_cdf)(
     lambda k, n, p: None,
@@ -49,6 +49,21 @@ rule.scalar(_ufuncs._nbinom_sf)(
     lambda k, n, p: -beta_by_first(n, k + 1, p, 1 - p),
     lambda k, n, p: -beta_density(n, k + 1, p, 1 - p),
 )
+
+
+def nbinom_slope(k, n, p, out):
+    """Return the derivative by the probability of a success; from 1 on it is that of one trial."""
+
+    def certain(k, n, p, out):
+        return np.where(k == 0, n, np.where(k == 1, -n, 0.0))
+
+    def usual(k, n, p, out):
+        return out * (n / p - k / (1 - p))
+
+    safe, other = (0.0, 1.0, 1.0, 1.0), (1.0, 1.0, 0.5, 0.5)
+    return piecewise(p == 1, (k, n, p, out), certain, safe, usual, other)
+
+
 rule.constant(_ufuncs._binom_ppf, _ufuncs._binom_isf, _ufuncs._nbinom_ppf, _ufuncs._nbinom_isf)
 
 # moments

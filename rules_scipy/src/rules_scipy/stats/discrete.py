@@ -1,5 +1,7 @@
 """Discrete distributions: probabilities that SciPy computes in C, and counts that are constant."""
 
+import types
+
 import numpy as np
 from scipy import special as sp
 from scipy import stats
@@ -16,6 +18,44 @@ Discrete = stats.rv_discrete
 @rule(Discrete._ppf)  # rv_generic's: that of continuous distributions is differentiated
 def _(self: Discrete, q: Numeric, *args: Numeric):
     return type(self)._ppf(self, q, *args), None
+
+
+def whole_at_bounds(f):
+    """Declare a method whose values SciPy clips to 0 and 1, where it may take these values itself.
+
+    `np.clip` shares a slope there with its bound. The slope of a probability is not shared, as that
+    of `binom.pmf(0, n, p)` at `p = 0`.
+    """
+    source = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__)
+
+    @rule(f)
+    def _(self: Discrete, k: Numeric, *args: Numeric, ad):
+        y, back = ad(source, self, k, *args)
+
+        def pullback(dy):
+            return back(np.where((y == 0) | (y == 1), 2 * dy, dy))[1:]
+
+        return y, pullback
+
+
+for method in (Discrete.pmf, Discrete.cdf, Discrete.sf):
+    whole_at_bounds(method)
+
+of_methods(rule, stats.poisson, "_pmf")(None, lambda d, k, mu, y: poisson_slope(k, mu, y))
+of_methods(rule, stats.geom, "_cdf")(None, lambda d, k, p, y: geometric_slope(k, p))
+of_methods(rule, stats.geom, "_sf")(None, lambda d, k, p, y: -geometric_slope(k, p))
+
+
+def poisson_slope(k, mu, y):
+    """Return the derivative by the rate of a probability; without a rate there is one event."""
+    rate = np.where(mu > 0, mu, 1.0)
+    return np.where(mu > 0, y * (k - mu) / rate, np.where(k == 0, -1.0, k == 1))
+
+
+def geometric_slope(k, p):
+    """Return the derivative by `p` of the probability that the first success is up to trial `k`."""
+    k = np.floor(k)
+    return k * (1 - p) ** (k - 1)
 
 
 of_methods(rule, stats.binom, "_pmf")(
