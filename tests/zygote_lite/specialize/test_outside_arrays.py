@@ -302,3 +302,24 @@ def test_an_array_outside_that_is_written_and_returned_is_that_array():
 
     for _ in range(4):
         assert value_and_grad(loss, has_aux=True)(X)[0][1] is BUFFER
+
+
+def test_an_object_that_is_differentiated_may_hold_the_array():
+    def loss(model, x):
+        BUFFER[:3] = model.weights * x
+        return np.sum(BUFFER**2)
+
+    for _ in range(3):
+        slope = grad(loss)(MODEL, X)
+    with testing.observed() as seen:
+        slope = grad(loss)(MODEL, X)
+    assert seen[-1].tier == "transformed"
+    np.testing.assert_allclose(slope.weights, 2.0 * MODEL.weights * X**2)
+    MODEL.weights = BUFFER[:3]
+    BUFFER[:3] = 2.0
+    with testing.observed() as seen:
+        slope = grad(loss)(MODEL, X)
+    assert seen[-1].tier == "recorded"
+    BUFFER[:3] = 2.0
+    with testing.recorded_only():
+        np.testing.assert_array_equal(grad(loss)(MODEL, X).weights, slope.weights)

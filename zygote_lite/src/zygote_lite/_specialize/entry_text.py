@@ -203,8 +203,9 @@ def _tests_of_collectors(made: Specialized, lists: list[str]) -> list[str]:
 
 def _tests_of_changed(made: Specialized, outside: list[str]) -> list[str]:
     """Return the tests that arrays may be written to, and share no memory with others."""
+    read = {x for x, _ in made.inputs.given.values()}  # as attributes of arguments, among these
     inside = [path for i, x in enumerate(made.arguments) for path, leaf in paths_of(x, f"x{i}")
-              if leaf.is_array]  # fmt: skip
+              if leaf.is_array and leaf not in read]  # fmt: skip
     tests = []
     for i, x in enumerate(made.changed):
         others = [other for other in inside if other not in made.changed[: i + 1]] + outside

@@ -53,7 +53,7 @@ def settle_outside_arrays(builder: Builder, arguments: list[Value]) -> None:
     """Note which arrays from outside get new contents, now that all that is read is known."""
     inputs = builder.inputs
     given = [value for value, _ in inputs.given.values() if value.is_array]
-    inside = [leaf for x in arguments for leaf in leaves(x) if leaf.is_array]
+    inside = [leaf for x in arguments for leaf in leaves(x) if leaf.is_array and leaf not in given]
     for key, (value, copy) in [*inputs.owned.items()]:
         if value not in given:  # on the paths that are left it is not read
             del inputs.owned[key], builder.copies[copy.name]
