@@ -26,6 +26,7 @@ BEYOND = 4.0  # milliseconds
 ROUNDS = 15
 COUPLED = np.random.default_rng(0).normal(size=(20, 20)) / 20**0.5 - 1.5 * np.eye(20)
 NEXT = np.eye(100, k=1) + np.eye(100, k=-1) - 2.0 * np.eye(100)
+ROUGH = np.random.default_rng(0).normal(size=50)
 
 
 def hunted(t, y, p):
@@ -70,6 +71,11 @@ def diffusing(t, y, p):
     return p[0] * (NEXT @ y) - 0.1 * y**3
 
 
+def heated(t, y, p):
+    """Return the rates of fifty temperatures on a line."""
+    return p[0] * (NEXT[:50, :50] @ y)
+
+
 class Problem(NamedTuple):
     """A right-hand side, its first value, end and parameters, and how it is solved."""
 
@@ -112,6 +118,10 @@ PROBLEMS = {
     "driven_spring": Problem(driven, [1.0, 0.0], 10.0, [2.0, 0.3, 0.5], 100),
     "linear_20": Problem(coupled, [1.0] * 20, 5.0, [1.0] * 20, 10),
     "pendulum_for_a_moment": Problem(swinging, [1.0, 0.0], 1.0, [2.0, 0.1], 2),
+    "heat_50": Problem(heated, [*ROUGH], 10.0, [50.0], 50, is_stiff=True, beyond=30.0),
+    "robertson_to_1e4": Problem(
+        reacting, [1.0, 0.0, 0.0], 1e4, [0.04, 1e4, 3e7], 10, is_stiff=True
+    ),
     "diffusion_100": Problem(diffusing, [*np.sin(np.linspace(0, 3, 100))], 1.0, [5.0], 2),
 }
 

@@ -157,6 +157,9 @@ def test_integrals_of_samples_are_differentiated_through_their_source(name):
 REFUSED = {
     "entry 1": lambda c: si.quad(wave, 0, 2, (c,))[1],
     "weight": lambda c: si.quad(lambda x: c[0] * x, 0, 1, weight="cos", wvar=3.0)[0],
+    r"`args` as an option.* capture what it takes, as in `lambda x: f\(x, a\)`": lambda c: np.sum(
+        si.quad_vec(lambda x, c: c * x, 0, 1, args=(c,))[0]
+    ),
     "opts": lambda c: si.nquad(lambda x: c[0] * x, [(0, 1)], opts={"limit": 20})[0],
 }
 

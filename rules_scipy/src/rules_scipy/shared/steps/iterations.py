@@ -135,7 +135,7 @@ def residuals(applied, side, near, exact, most):
         step = near(left.reshape(side.shape))
         product = np.ravel(applied(step))
         step = np.ravel(step)
-        for _ in range(2):  # twice is enough: the parts are then left out to rounding
+        for _ in range(min(2 * count, 2)):  # twice is enough: parts are then left out to rounding
             parts = products[:count] @ product
             step, product = step - parts @ steps[:count], product - parts @ products[:count]
         length = length_of(product)

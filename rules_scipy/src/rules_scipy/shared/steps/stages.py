@@ -15,6 +15,7 @@ from rules_scipy.shared.steps.rates import NoColumnsError
 from rules_scipy.shared.steps.sums import Sum, form_of, size_of, together, weighted
 
 FEW = 6  # equations whose derivatives are written out as matrices
+MEDIUM = 100  # the most equations of which a derivative is prepared that may not be asked for
 BLOCK = 2**20  # numbers that are kept
 PLAIN = 6  # iterations over a step, after which an equation is taken for stiff
 WIDE = 2**12  # numbers that a right-hand side is given at once
@@ -176,6 +177,12 @@ class AtOnce:
         self.pulls, self.parts, self.size = pulls, parts, values.shape[1]
         # an iteration calls one pullback: factors of many equations take as long as several
         self.plain = min(max(PLAIN, self.size // 6), 30)
+        # in the middle of the last step, where a stiff equation has its derivative written out
+        # first: here transformed code does it, and in the reverse pass the tape would
+        self.begin = self.at_begin = None
+        if FEW < self.size <= MEDIUM:
+            self.begin = (parts[-1].start + parts[-1].stop) // 2
+            self.at_begin = self.copied(self.begin, self.size)
 
     def pulled(self, d):
         """Return the cotangents of times, values and all others, for those of the stages."""
@@ -193,13 +200,18 @@ class AtOnce:
     def slope(self, place):
         """Return the derivative by the value at one stage, transposed."""
         units, count = np.eye(self.size), max(1, WIDEST // self.size)
+        if place == self.begin:
+            return self.at_begin(units)[1].T
         found = []
         for begin in range(0, self.size, count):
             some = units[begin : begin + count]
-            times = np.full(len(some), self.times[place])
-            pull = columns(self.many, times, np.tile(self.values[place], (len(some), 1)))
-            found.append(pull(some)[1])
+            found.append(self.copied(place, len(some))(some)[1])
         return np.concatenate(found).T
+
+    def copied(self, place, count):
+        """Return what pulls back at so many copies of one stage."""
+        times, values = np.full(count, self.times[place]), np.tile(self.values[place], (count, 1))
+        return columns(self.many, times, values)
 
     @functools.cached_property
     def units(self):
@@ -258,9 +270,9 @@ def in_columns(one, many, plain, times, values, slopes, step):
             check(one, many, times[block], values[block], pull, found)
             pulls += found
             parts += steps
+        return AtOnce(many, times, values, pulls, parts)
     except Exception:  # whatever a right-hand side raises that takes no columns
         return None
-    return AtOnce(many, times, values, pulls, parts)
 
 
 def ranges(begin, end, most):
