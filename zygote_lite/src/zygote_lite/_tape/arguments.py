@@ -236,12 +236,12 @@ def place_arguments(
 
 
 def refused_option(f: Any, rule: Any, option: str) -> Exception:
-    other = "make it of what is not differentiated, or write the formula out"
+    advice = "make it of what is not differentiated, or write the formula out"
     if option == "`args`":
-        other = "let the function that is given capture what it takes, as in `lambda x: f(x, a)`"
+        advice = "let the function that is given capture what it takes, as in `lambda x: f(x, a)`"
     return Fault.ACTIVE_OPTION(
         f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {option} as an option, and "
-        f"options carry no gradient, but a gradient would have to pass through it here: {other}"
+        f"options carry no gradient, but a gradient would have to pass through it here: {advice}"
     )
 
 
