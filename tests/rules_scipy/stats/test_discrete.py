@@ -48,3 +48,4 @@ def test_clipped_probabilities_in_all_ways_to_call_them():
         assert gradient(f, 0.3)[0] == pytest.approx(3 * (2 * 0.3 - 3 * 0.09))
     assert grad(grad(lambda p: stats.binom.pmf(2, 3, p)))(0.3) == pytest.approx(3 * (2 - 6 * 0.3))
     assert jvp(lambda p: stats.binom.sf(2, 3, p), (1.0,), (1.0,))[1] == pytest.approx(3.0)
+    assert gradient(lambda p: np.sum(stats.binom.pmf([0, 1], 5, p) * k[:2]), 0.0)[0] == 5.0

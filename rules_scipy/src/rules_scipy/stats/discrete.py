@@ -29,7 +29,7 @@ def whole_at_bounds(f):
     source = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__)
 
     @rule(f)
-    def _(self: Discrete, k: Numeric, *args: Numeric, ad):
+    def _(self: Discrete, k: Numeric | list | tuple, *args: Numeric, ad):
         y, back = ad(source, self, k, *args)
 
         def pullback(dy):
