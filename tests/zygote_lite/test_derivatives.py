@@ -99,11 +99,11 @@ def test_it_is_shown_by_its_name():
     assert repr(grad(Model.cost)).startswith(f"<function grad({__name__}:Model.cost) at 0x")
     assert repr(vmap(grad(loss))).startswith(f"<function vmap(grad({__name__}:loss)) at 0x")
     twice = repr(grad(grad(lambda x: x * x)))
-    assert twice.count("pickled by cloudpickle") == 1
+    assert twice.count("pickle it by cloudpickle.dumps") == 1
     line = inspect.currentframe().f_lineno + 1
     nameless = grad(lambda x: x, argnums=0)
     place = f"<lambda> at test_derivatives.py:{line}"
-    assert f"grad({place}, argnums=0, pickled by cloudpickle)" in repr(nameless)
+    assert f"grad({place}, argnums=0, pickle it by cloudpickle.dumps)" in repr(nameless)
     assert nameless._repr_html_() == f"<code>grad({html.escape(place)}, argnums=0)</code>"
     assert repr(pullback(Model.cost, 2.0)[1]) == "∂(Model.cost)"
     assert repr(pullback(lambda x: x, 2.0)[1]) == f"∂(<lambda> at test_derivatives.py:{line + 5})"
@@ -117,6 +117,9 @@ def test_it_is_pickled_by_its_name(name):
     again = pickle.loads(pickle.dumps(f))
     assert again is f or name == "checkpoint of another"
     np.testing.assert_equal(again(*xs), expected)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(f, protocol))
+        np.testing.assert_equal(again(*xs), expected)
     assert copy.deepcopy(made_here) is made_here
     assert pickle.loads(pickle.dumps(jit(Model.cost))) is jit(Model.cost)
 
@@ -135,14 +138,14 @@ def test_another_process_finds_it():
 
 def test_what_has_no_name_is_refused():
     for f in (grad(lambda x: x), grad(grad(lambda x: x * x))):
-        with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):
+        with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle.dumps"):
             pickle.dumps(f)
     of_instance = grad(Model(2.0).cost_of)
-    with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):
+    with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle.dumps"):
         pickle.dumps(of_instance)
     for f in (grad(functools.partial(loss, y=3.0)), jit(functools.partial(loss, y=3.0))):
-        assert "(partial of loss, pickled by cloudpickle)" in repr(f)
-        with pytest.raises((pickle.PicklingError, AttributeError), match="pickled by cloudpickle"):
+        assert "(partial of loss, pickle it by cloudpickle.dumps)" in repr(f)
+        with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle.dumps"):
             pickle.dumps(f)
 
 
@@ -165,10 +168,10 @@ def test_a_wrapper_does_not_take_the_name_of_what_it_wraps():
     for f in (checkpoint(of_model), logged(of_model), logged(logged(checkpoint(of_model)))):
         made = grad(f)
         assert made is not plain
-        assert "pickled by cloudpickle" in repr(made)
+        assert "pickle it by cloudpickle.dumps" in repr(made)
         assert grad(of_model) is plain
         assert pickle.loads(pickle.dumps(plain)) is plain
-        with pytest.raises((pickle.PicklingError, AttributeError), match="by cloudpickle"):
+        with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle.dumps"):
             pickle.dumps(made)
         again = pickle.loads(cloudpickle.dumps(made))
         assert again(Model(2.0)).w == made(Model(2.0)).w

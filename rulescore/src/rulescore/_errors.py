@@ -53,6 +53,7 @@ class Fault(CodedFault):
     HOST_CALL = "RC017", "A call of an exported function does not fit"
     HOST_RUN = "RC018", "A host cannot use what an exported function does"
     FOREIGN = "RC019", "A function of a host cannot be called on these arrays"
+    BY_VALUE = "RC020", "A function with a rule is pickled by value"
 
     def __init__(self, code: str, title: str) -> None:
         self.code, self.title = code, title

@@ -175,7 +175,12 @@ class _NameSoFar:
         self._name = name
 
     def __getattr__(self, rest: str) -> Any:
+        if rest.startswith("__") and rest.endswith("__"):
+            raise AttributeError(rest)
         return __getattr__(f"{self._name}.{rest}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _NameSoFar, (self._name,)  # protocols before the fourth pickle what has the last part
 
 
 def __getattr__(name: str) -> Any:

@@ -82,12 +82,14 @@ def _primal_of(
             "declare it by a rule set, `@rule(f)`"
         )
 
+    file, line = origin.line
+
     @functools.wraps(body)
     def primal(*xs: P.args, **options: P.kwargs) -> T:
         found = body(*xs, **options)
         if type(found) is not tuple or len(found) != 2:
             raise Fault.VALUE(
-                f"{origin.line[0]}:{origin.line[1]}: the rule {body.__qualname__} returned "
+                f"{file}:{line}: the rule {body.__qualname__} returned "
                 f"{describe(found)}: return the value and the {beside}"
             )
         return found[0]

@@ -9,6 +9,7 @@ from rulescore._errors import Fault
 from rulescore._rule import Rule
 from rulescore._table.primitive import Entry, Registration, Rules, are_alike, clash
 from rulescore._table.table import entries_at, load, place_in, replace, settle
+from rulescore._table.travelling import refuse_by_value
 
 _registered: list[Registration] = []
 _count = 0  # of all registrations ever
@@ -144,6 +145,16 @@ def _registration_of(ruleset: Rules) -> Registration | None:
     return None
 
 
+def _is_in_force(owner: Any) -> bool:
+    """Return whether a set that is no plugin's has rules for a function or a class."""
+    return any(
+        rule.function is owner or any(annotation is owner for annotation in rule.types)
+        for known in _registered
+        if known.plugin is None
+        for rule in known.ruleset.rules
+    )
+
+
 _WATCHED = ("general", "linear", "constant")
 
 
@@ -222,6 +233,10 @@ class _Change:
         """Put a new table in the place of the old one."""
         _registered[:] = self._registered
         replace(self._entries, foreseen=foreseen)
+        for place in self._entries:
+            for rule, source in entries_at(place):
+                if source.plugin is None:
+                    refuse_by_value(rule, _is_in_force)
 
     def _at(self, place: Any) -> tuple[Entry, ...]:
         if place not in self._entries:

@@ -12,7 +12,7 @@ import numpy as np
 import rulescore
 from zygote_lite import errors
 
-NOT_BY_NAME = ", pickled by cloudpickle"
+NOT_BY_NAME = ", pickle it by cloudpickle.dumps"
 """What stands in the name of a function that pickle does not find by its name."""
 
 
