@@ -138,14 +138,18 @@ def test_another_process_finds_it():
 
 def test_what_has_no_name_is_refused():
     for f in (grad(lambda x: x), grad(grad(lambda x: x * x))):
-        with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle.dumps"):
+        with pytest.raises(
+            (pickle.PicklingError, AttributeError), match="pickle it by cloudpickle"
+        ):
             pickle.dumps(f)
     of_instance = grad(Model(2.0).cost_of)
-    with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle.dumps"):
+    with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle"):
         pickle.dumps(of_instance)
     for f in (grad(functools.partial(loss, y=3.0)), jit(functools.partial(loss, y=3.0))):
         assert "(partial of loss, pickle it by cloudpickle.dumps)" in repr(f)
-        with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle.dumps"):
+        with pytest.raises(
+            (pickle.PicklingError, AttributeError), match="pickle it by cloudpickle"
+        ):
             pickle.dumps(f)
 
 
@@ -171,7 +175,9 @@ def test_a_wrapper_does_not_take_the_name_of_what_it_wraps():
         assert "pickle it by cloudpickle.dumps" in repr(made)
         assert grad(of_model) is plain
         assert pickle.loads(pickle.dumps(plain)) is plain
-        with pytest.raises((pickle.PicklingError, AttributeError), match="pickle it by cloudpickle.dumps"):
+        with pytest.raises(
+            (pickle.PicklingError, AttributeError), match="pickle it by cloudpickle"
+        ):
             pickle.dumps(made)
         again = pickle.loads(cloudpickle.dumps(made))
         assert again(Model(2.0)).w == made(Model(2.0)).w

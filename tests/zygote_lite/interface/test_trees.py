@@ -2,7 +2,10 @@
 
 import collections
 import dataclasses
+import functools
+import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -332,3 +335,24 @@ def test_scipy_takes_hessians_of_models_too(method):
         error, start, jac=grad(error), method=method, **more.get(method, {})
     )
     np.testing.assert_allclose(found.x, [1.0, -2.0, 0.0], atol=1e-4)
+
+
+@pytest.mark.parametrize("optimizer", [functools.partial(sgd, momentum=0.5), adam])
+def test_the_state_of_an_optimizer_belongs_to_keys_and_not_to_positions(optimizer):
+    g = {"a": 1.0, 1: 10.0, "1": 100.0}
+    model, state = optimizer({"a": 0.0, 1: 0.0, "1": 0.0}, g, rate=1.0)
+    state = pickle.loads(pickle.dumps(state))
+    expected, _ = optimizer(model, g, state, rate=1.0)
+    for keys in itertools.permutations(model):
+        turned = {key: model[key] for key in keys}
+        assert optimizer(turned, g, state, rate=1.0)[0] == expected
+
+
+@pytest.mark.parametrize("optimizer", [functools.partial(sgd, momentum=0.5), adam])
+def test_the_state_of_other_parts_is_refused(optimizer):
+    g = {"a": 1.0, "b": 100.0}
+    model, state = optimizer({"a": 0.0, "b": 0.0}, g, frozen=["b"])
+    optimizer(model, g, state, frozen=["b"])
+    for other, frozen in ((model, ["a"]), (model, []), ({"c": 0.0, "b": 0.0}, ["b"])):
+        with pytest.raises(ValueError, match="the state is that of another model"):
+            optimizer(other, {key: 1.0 for key in other}, state, frozen=frozen)

@@ -180,7 +180,9 @@ class _NameSoFar:
         return __getattr__(f"{self._name}.{rest}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _NameSoFar, (self._name,)  # protocols before the fourth pickle what has the last part
+        return _NameSoFar, (
+            self._name,
+        )  # protocols before the fourth pickle what has the last part
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,8 @@
 
 A model is any tree (`zygote_lite.tree_map`): its floating-point numbers are trained, wherever their
 gradient is not `None`. All else stays as it is, and so does what `frozen` names: fields and keys,
-or paths of them. The given model is not changed. A state is a tuple of plain lists and numbers.
+or paths of them. The given model is not changed. A state is a tuple of numbers and dicts. A dict
+has what belongs to each number or array of the model by its path, a tuple of keys and names.
 """
 
 from collections.abc import Collection
@@ -118,7 +119,7 @@ def _state_of_last(state: Any, begun: OptimizerState, optimizer: str) -> Optimiz
     """Return the state of the last step, which is `begun` before the first one."""
     if state is None:
         return begun
-    if type(state) is tuple and len(state) == len(begun) and isinstance(state[-1], list):
+    if type(state) is tuple and len(state) == len(begun) and isinstance(state[-1], dict):
         return state
     raise Fault.TREE(
         f"{where()}: the state given to {optimizer} is {describe(state)}: give what its last step "
@@ -128,24 +129,23 @@ def _state_of_last(state: Any, begun: OptimizerState, optimizer: str) -> Optimiz
 
 def _stepped(
     model: Any, gradient: Any, step: Any, states: Any, first: Any, frozen: Collection[str]
-) -> tuple[Any, list[Any]]:
-    """Return a model after a step of its leaves, and the states of these, in their order."""
+) -> tuple[Any, dict[tuple[Any, ...], Any]]:
+    """Return a model after a step of its leaves, and the states of these, by their paths."""
     if gradient is None:
         raise Fault.TREE(
             f"{where()}: the gradient of the whole model is `None`: give one of a loss that "
             "depends on the model"
         )
-    old = None if states is None else iter(states)
-    new: list[Any] = []
+    new: dict[tuple[Any, ...], Any] = {}
 
     def leaf(x: Any, d: Any) -> Any:
-        state = first(x)
-        if old is not None:
-            shape, state = np.shape(state), next(old, None)
+        state, path = first(x), tuple(walk.keys)
+        if states is not None:
+            shape, state = np.shape(state), states.get(path)
             if state is None or np.shape(state) != shape:
                 raise _of_another_model()
         if d is None:
-            new.append(state)
+            new[path] = state
             return x
         if np.shape(d) != np.shape(x):
             raise Fault.TREE(
@@ -153,11 +153,12 @@ def _stepped(
                 "of this model"
             )
         y, state = step(x, d, state)
-        new.append(state)
+        new[path] = state
         return np.asarray(y, x.dtype) if isinstance(x, np.ndarray) else type(x)(y)
 
-    made = TreeWalk(leaf, is_float, frozen).new(model, (gradient,))
-    if old is not None and len(new) != len(states):
+    walk = TreeWalk(leaf, is_float, frozen)
+    made = walk.new(model, (gradient,))
+    if states is not None and len(new) != len(states):
         raise _of_another_model()
     return made, new
 

@@ -67,6 +67,9 @@ class TreeWalk:
         frozen: names of fields and keys, and paths of them (`"layers.0.bias"`), below which all
             stays as it is.
         cotangent: whether the new tree has the form of a cotangent of the first.
+
+    Attributes:
+        keys: the path of what is being walked over, by keys, positions and names of fields.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class TreeWalk:
         self.f, self.is_leaf, self.cotangent = f, is_leaf, cotangent
         self.frozen = {frozen} if isinstance(frozen, str) else {*frozen}
         self.known: dict[int, Any] = {}
+        self.keys: list[Any] = []
 
     def new(self, x: Any, rest: tuple[Any, ...], path: tuple[str, ...] = ()) -> Any:
         """Return the tree of the results for a tree, which stands at a path of the whole."""
@@ -96,7 +100,9 @@ class TreeWalk:
             _refuse_other_names(x, other, path)
         for key, value in _tree_entries(x).items():
             others = tuple([_entry(other, key, x, path) for other in rest])
+            self.keys.append(key)
             entries[key] = self.new(value, others, (*path, str(key)))
+            self.keys.pop()
         if self.frozen and not path:
             self.refuse_unknown(x)
         if self.cotangent:
