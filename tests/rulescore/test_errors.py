@@ -83,7 +83,7 @@ def test_codes_are_listed_and_pages_printed(capsys):
     assert last.endswith(".md).")
     assert "://" not in last
     assert main(["error", "RC999"]) == 2
-    assert capsys.readouterr().err == "there is no error RC999: the codes go up to RC020\n"
+    assert capsys.readouterr().err == "there is no error RC999: the codes go up to RC021\n"
 
 
 def test_an_error_keeps_its_code_where_it_is_copied():

@@ -109,6 +109,8 @@ REFUSED = [
     (lambda rule: rule.scalar(halved)(0.5), "0.5 is not a plain function: give `rule.scalar"),
     (lambda rule: rule.scalar(halved)(lambda x, y: (0.5, 0.0)), "takes 2 arguments, .* 1 by posi"),
     (lambda rule: rule(halved)(lambda x, y: x), "halved takes 2 arguments, .* takes 1 by position"),
+    (lambda rule: rule.forward(halved)(lambda dx, x: x), "halved takes 2 arguments, .* takes 1 by"),
+    (lambda rule: rule.batched(halved)(lambda x, y: x), "halved takes 2 arguments, .* takes 1 by"),
     (lambda rule: rule(3.0)(lambda x: x), "3.0 is not callable"),
     (lambda rule: rule.constant("f"), "'f' is not callable"),
     (lambda rule: rule()(lambda x: x), "name it first"),

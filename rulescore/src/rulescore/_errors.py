@@ -54,6 +54,7 @@ class Fault(CodedFault):
     HOST_RUN = "RC018", "A host cannot use what an exported function does"
     FOREIGN = "RC019", "A function of a host cannot be called on these arrays"
     BY_VALUE = "RC020", "A function with a rule is pickled by value"
+    NOT_LINEAR = "RC021", "A pushforward is not linear"
 
     def __init__(self, code: str, title: str) -> None:
         self.code, self.title = code, title

@@ -68,7 +68,8 @@ def push_forward(
         if dx is not None and i in rule.refuses:
             raise Fault.UNKNOWN_DERIVATIVE(rule.refusal(i, "give no tangent of it"))
     if rule.kind == "forward":
-        y, pushforward = _value_and_pushforward(rule, rule.body(*xs, **options))
+        of = f"the forward rule {rule.signature} ({rule.place})"
+        y, pushforward = value_and_pushforward(rule.body(*xs, **options), of)
         dy = _pushed(rule, pushforward, dxs)
     else:
         y, dy = watched(rule, rule.primal, xs, options), None
@@ -86,15 +87,13 @@ def push_forward(
         ) from error
 
 
-def _value_and_pushforward(rule: Rule, given: Any) -> tuple[Any, Any]:
+def value_and_pushforward(given: Any, of: str) -> tuple[Any, Any]:
+    """Return what the body of a forward rule has returned; raise where that is no such pair."""
     if type(given) is tuple and len(given) == 2:
         y, pushforward = given
         if pushforward is None or type(pushforward) is tuple or callable(pushforward):
             return y, pushforward
-    raise Fault.VALUE(
-        f"the forward rule {rule.signature} ({rule.place}) returned {describe(given)}: "
-        "return the value and the pushforward"
-    )
+    raise Fault.VALUE(f"{of} returned {describe(given)}: return the value and the pushforward")
 
 
 def _pushed(rule: Rule, pushforward: Any, dxs: tuple[Any, ...]) -> Any:
@@ -104,7 +103,7 @@ def _pushed(rule: Rule, pushforward: Any, dxs: tuple[Any, ...]) -> Any:
         return None
     if callable(pushforward):
         return pushforward(*dxs)
-    of = f"{rule.signature} ({rule.place})"
+    of = f"the pushforward of {rule.signature} ({rule.place})"
     parts, shared = parts_of_pushforward(pushforward, len(dxs), of)
     total = pushed_by_parts(parts, dxs)
     return total if shared is None or total is None else shared(total)
@@ -123,7 +122,7 @@ def parts_of_pushforward(pushforward: Any, count: int, of: str) -> tuple[tuple[A
         parts, shared = parts
     if len(parts) != count:
         raise Fault.COUNT(
-            f"the pushforward of {of} has {counted(len(parts), 'part')} for "
+            f"{of} has {counted(len(parts), 'part')} for "
             f"{counted(count, 'argument')}: give one for each"
         )
     return parts, shared

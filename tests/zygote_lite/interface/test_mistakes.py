@@ -5,7 +5,19 @@ import re
 import numpy as np
 import pytest
 
-from zygote_lite import checkpoint, grad, hessian, hvp, jacfwd, jvp, linearize, pullback, vjp, vmap
+from zygote_lite import (
+    checkpoint,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jit,
+    jvp,
+    linearize,
+    pullback,
+    vjp,
+    vmap,
+)
 
 X = np.arange(1.0, 4.0)
 
@@ -48,6 +60,10 @@ MISTAKES = {  # the call, the code, and what is told
         lambda: grad(square, argnum=0)(2.0), "ZL042", "no option `argnum`: give `argnums`"),
     "no such option": (
         lambda: vmap(square, zzz=0)(X), "ZL042", "vmap has no option `zzz`: give `in_axes`"),
+    "no option at all": (
+        lambda: jit(square, zzz=0)(X), "ZL042", "jit has no option `zzz`: it has none"),
+    "static arguments": (
+        lambda: jit(square, static_argnums=0)(X), "ZL042", "`static_argnums`: leave it out"),
     "no argument": (lambda: grad(square)(), "ZL035", "pass it by position"),
     "by keyword": (lambda: grad(square)(x=2.0), "ZL035", "name it: `argnums='x'`"),
     "the value": (lambda: grad(square(2.0))(2.0), "ZL036", "the function and not its value"),

@@ -430,6 +430,11 @@ def test_what_is_returned_shares_no_memory():
     np.testing.assert_array_equal([second, dx], [V, V])
 
 
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
 @either
 @pytest.mark.parametrize(
     ("xs", "dxs", "told"),
@@ -439,6 +444,7 @@ def test_what_is_returned_shares_no_memory():
         ((V,), (1j * V,), "complex"),
         (("text",), (1.0,), "where there is no gradient"),
         (([V, 1.0],), ([V],), "give one of the same shape"),
+        ((Point(1.0),), (Point(1.0),), r"shape and structure, `Tangent\(Point, x=...\)`"),
     ],
 )
 def test_tangents_that_do_not_fit(xs, dxs, told):

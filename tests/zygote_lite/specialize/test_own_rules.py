@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import rules_nnlib
-from rulescore import custom_frule, custom_rule, scalar_rule
+from rulescore import RuleError, custom_frule, custom_rule, scalar_rule
+from rulescore.testing import CheckError, check_rrule
 from tests.zygote_lite.checks.comparing import assert_close
 from zygote_lite import grad, gradient, hessian, hvp, jacfwd, jacobian, jvp, linearize, testing
 from zygote_lite.errors import DifferentiationError
@@ -141,6 +142,96 @@ def test_a_pullback_that_is_not_linear_has_no_transpose(tier):
                 ask()
 
 
+NOT_LINEAR = r"not linear in the .*(ZL044|RC021)"
+NOT_LINEAR_BACK = {
+    "where it is positive": lambda x, dy: dy * 2.0 * (dy > 0),
+    "where it is small": lambda x, dy: np.where(np.abs(dy) > 3.0, 0.0, 2.0 * dy),
+    "clipped far away": lambda x, dy: np.clip(dy, -10.0, 10.0),
+    "a constant": lambda x, dy: dy + 1.0,
+    "squared": lambda x, dy: dy * dy,
+}
+
+
+@pytest.mark.parametrize("name", NOT_LINEAR_BACK)
+def test_what_depends_on_sizes_and_signs_is_not_linear(name, tier):
+    of = NOT_LINEAR_BACK[name]
+
+    @custom_rule
+    def back(x):
+        return 2.0 * x, lambda dy: (of(x, dy),)
+
+    @custom_rule
+    def in_parts(x):
+        return 2.0 * x, (lambda dy: of(x, dy),)
+
+    @custom_frule
+    def forward(x):
+        return 2.0 * x, lambda dx: of(x, dx)
+
+    @custom_frule
+    def forward_in_parts(x, y):
+        return 2.0 * x + y, (lambda dx: of(x, dx), lambda dy: dy)
+
+    for x in (1.3, X):
+        ask = [lambda x=x: jvp(f, (x,), (x,)) for f in (back, in_parts, forward)]
+        ask += [
+            lambda x=x: jvp(lambda x: back(x) * x, (x,), (x,)),
+            lambda x=x: jvp(lambda x: forward(x) * x, (x,), (x,)),
+            lambda x=x: linearize(forward, x)[1](x),
+            lambda x=x: jacfwd(lambda x: forward_in_parts(x, x))(x),
+            lambda x=x: grad(lambda x: np.sum(forward(x)))(x),
+            lambda x=x: grad(lambda x: np.sum(forward_in_parts(x, x)))(x),
+        ]
+        for one in ask * 3:
+            with pytest.raises((DifferentiationError, RuleError), match=NOT_LINEAR):
+                one()
+
+
+def test_the_check_of_a_rule_sees_limits_that_a_derivative_does_not():
+    @custom_frule
+    def clipped_far(x):
+        return 2.0 * x, lambda dx: np.clip(2.0 * dx, -1e4, 1e4)
+
+    @custom_frule
+    def steps(x):
+        return 2.0 * x, lambda dx: np.where(np.abs(dx) < 1e-6, 0.0, 2.0 * dx)
+
+    @custom_frule
+    def linear(x, y):
+        return (
+            x * y,
+            lambda dx, dy: (0.0 if dx is None else dx * y) + (0.0 if dy is None else x * dy),
+        )
+
+    for f in (clipped_far, steps):
+        assert grad(f)(1.3) == 2.0
+        with pytest.raises(CheckError, match=r"`frule` is not linear|something else"):
+            check_rrule(f, 1.3)
+    for xs in ((1.3, 0.5), (X, X)):
+        assert check_rrule(linear, *xs).kind == "general"
+
+
+def test_approximate_pullbacks_are_linear_enough(tier):
+    """Solve by iterations that stop at an absolute tolerance, as implicit derivatives do."""
+    a = np.array([[2.0, 1.0], [0.5, 3.0]])
+
+    @custom_rule
+    def by_iteration(b):
+        def pullback(dy):
+            x = np.zeros(2)
+            for _ in range(1000):
+                step = 0.3 * (dy - a.T @ x)
+                x = x + step
+                if np.max(np.abs(step)) < 1e-8:
+                    break
+            return (x,)
+
+        return np.linalg.solve(a, b), pullback
+
+    for _ in range(3):
+        assert_close(jvp(by_iteration, (X,), (X,))[1], np.linalg.solve(a, X), 1e-6)
+
+
 def test_a_transpose_is_not_refused_for_what_cancels(tier):
     def share(p):
         return np.sum(np.exp(p["w"]) / np.sum(np.exp(p["w"])))
@@ -234,3 +325,73 @@ def test_effects_of_a_forward_rule_happen_once_in_a_call():
         assert len(seen) == 1
         assert jvp(lambda x: noted(x) * 3.0, (2.0,), (1.0,))[1] == 12.0
         assert len(seen) == 2
+
+
+@custom_rule
+def no_tuple(x):
+    return np.sum(x), lambda dy: 2.0 * dy * x
+
+
+@custom_rule
+def no_pair(x):
+    return np.sum(x)
+
+
+@custom_rule
+def of_another_shape(x):
+    return np.sum(x), lambda dy: (dy,)
+
+
+@custom_frule
+def no_pair_forward(x):
+    return np.sum(x)
+
+
+@custom_frule
+def of_another_shape_forward(x):
+    return np.sum(x), lambda dx: dx
+
+
+@custom_frule
+def too_few_parts(x, y=X):
+    return np.sum(x), (lambda dx: dx, lambda dx: dx)
+
+
+@custom_frule
+def repeated(x):
+    return np.array([x, x]), (lambda dx: dx,)
+
+
+WRONG = {
+    "no tuple": (no_tuple, r"the pullback of no_tuple|no_tuple.* one cotangent per argument"),
+    "no pair": (no_pair, r"no_pair.*return the value and the pullback"),
+    "another shape": (of_another_shape, r"of_another_shape.*\d+\) returned a cotangent of"),
+    "no pair forward": (no_pair_forward, r"no_pair_forward.*\d+\).*the value and the pushforward"),
+    "another shape forward": (
+        of_another_shape_forward,
+        r"the pushforward of of_another_shape_forward.*\d+\) gives ndarray of shape \(2,\)",
+    ),
+    "too few parts": (too_few_parts, r"the pushforward of too_few_parts.*\d+\) has 2 parts for 1"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_rule_is_named_in_both_modes(name, tier):
+    f, message = WRONG[name]
+    for ask in (
+        lambda: jvp(f, (X,), (X,)),
+        lambda: jvp(lambda x: 2.0 * f(x), (X,), (X,)),
+        lambda: linearize(f, X)[1](X),
+        lambda: jacfwd(f)(X),
+        lambda: grad(lambda x: 2.0 * f(x))(X),
+    ):
+        for _ in range(3):
+            with pytest.raises((RuleError, DifferentiationError), match=message):
+                ask()
+
+
+def test_a_tangent_is_repeated_where_the_value_has_more_entries(tier):
+    for _ in range(3):
+        assert_close(jvp(repeated, (2.0,), (3.0,))[1], np.array([3.0, 3.0]), 1e-12)
+        assert_close(jacfwd(lambda x: repeated(x) * x)(2.0), np.array([4.0, 4.0]), 1e-12)
+        assert_close(grad(lambda x: repeated(x) @ X)(2.0), np.sum(X), 1e-12)

@@ -101,16 +101,16 @@ def _refuse_no_option(f: Any, options: Iterable[str], known: list[str], verb: st
                     f"to the function that {verb} returns, `{verb}(f)(x, {name}=...)`",
                     TypeError,
                 )
-            raise Fault.OPTION_VALUE(
-                f"{verb} has no option `{name}`: give "
-                + " or ".join(f"`{option}`" for option in near or known),
-                TypeError,
-            )
+            options = " or ".join(f"`{option}`" for option in near or known)
+            advice = f"give {options}" if options else "it has none, so leave it out"
+            raise Fault.OPTION_VALUE(f"{verb} has no option `{name}`: {advice}", TypeError)
 
 
 _OF_JAX = {
     "holomorphic": "and take `pullback(f, z)` of a function whose value is complex; "
     "the gradient with respect to a complex number is the conjugate of JAX's",
+    "static_argnums": "as the function is not traced, and may branch on the values of arguments",
+    "static_argnames": "as the function is not traced, and may branch on the values of arguments",
     "allow_int": "as integers count as real numbers, and their gradient is a float",
 }
 """Options of JAX's functions, and what to do without them."""

@@ -18,10 +18,11 @@ from rulescore._declaring.declaration import is_being_made
 from rulescore._declaring.parameters import KEYWORD_ONLY, parameters_of
 from rulescore._declaring.ruleset import RuleSet
 from rulescore._errors import Fault, entry
-from rulescore._forward import parts_of_pushforward, pushed_by_parts
+from rulescore._forward import parts_of_pushforward, pushed_by_parts, value_and_pushforward
 from rulescore._naming import describe
 from rulescore._origin import Origin
-from rulescore._project import zero
+from rulescore._project import shape_of, zero
+from rulescore.scaling import scales
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -120,21 +121,45 @@ def _any_tangent(x: Any, body: Any) -> Any:
 def _transposed(body: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any, Any]]:
     """Return the body of a rule whose pullback is the transpose of a pushforward."""
 
+    code = body.__code__
+    place = f"{body.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
+    of = f"the pushforward of {place}"
+
+    def back_of(ad: Any, f: Any, y: Any, *dxs: Any) -> Any:
+        """Return the transpose of a function that gives the tangent of a value, if there is one."""
+        dy, back = ad(f, *dxs)
+        if isinstance(y, Numeric) and isinstance(dy, Numeric) and shape_of(dy) != shape_of(y):
+            shape = shape_of(y)
+            try:
+                dy, back = ad(lambda *vs: np.broadcast_to(f(*vs), shape), *dxs)
+            except ValueError as error:
+                raise Fault.COTANGENT(
+                    f"{of} gives {describe(dy)} for the tangent of {describe(y)}: return one of "
+                    "its shape and structure"
+                ) from error
+        if not scales(f, dxs, dy):
+            raise Fault.NOT_LINEAR(
+                f"{of} is not linear in the tangents: return a function that is, or declare a "
+                "`custom_rule`"
+            )
+        return back
+
     @functools.wraps(body)
     def reverse(*xs: Any, ad: Any, **options: Any) -> tuple[Any, Any]:
-        y, pushforward = body(*xs, **options)
+        y, pushforward = value_and_pushforward(body(*xs, **options), f"the forward rule {place}")
         if pushforward is None:
             return y, lambda dy: tuple([None for _ in xs])
         dxs = [_any_tangent(x, body) for x in xs]
         if callable(pushforward):
-            whole = ad(pushforward, *dxs)[1]
+            whole = back_of(ad, pushforward, y, *dxs)
             return y, lambda dy: whole(dy)[1:]
-        parts, shared = parts_of_pushforward(pushforward, len(xs), body.__qualname__)
+        parts, shared = parts_of_pushforward(pushforward, len(xs), of)
+        y_of_part = y if shared is None else None
         backs = [
-            None if part is None or dx is None else ad(part, dx)[1]
+            None if part is None or dx is None else back_of(ad, part, y_of_part, dx)
             for part, dx in zip(parts, dxs, strict=True)
         ]
-        last = None if shared is None else ad(shared, pushed_by_parts(parts, dxs))[1]
+        last = None if shared is None else back_of(ad, shared, y, pushed_by_parts(parts, dxs))
 
         def pullback(dy: Any) -> Any:
             d = dy if last is None else last(dy)[1]

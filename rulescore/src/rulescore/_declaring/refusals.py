@@ -72,7 +72,7 @@ class Refusals:
         self, functions: tuple[Any, ...], kind: str, types: tuple[Any, ...], place: Place
     ) -> None:
         """Refuse a rule of more arguments than its function takes by position: no call has it."""
-        if kind not in ("general", "scalar", "linear"):
+        if kind not in ("general", "scalar", "linear", "forward", "batched"):
             return
         for f in functions:
             code = f.__code__ if isinstance(f, FunctionType) else None

@@ -5,7 +5,7 @@ from typing import Any
 
 from rulescore._forward import frule
 from rulescore._table.resolution import find_frule
-from rulescore.testing._compare import unlike, wrong_kind
+from rulescore.testing._compare import unequal, unlike, wrong_kind
 from rulescore.testing._cotangents import combine
 from rulescore.testing._derivatives import Derivatives, has_floats
 from rulescore.testing._differences import quietly
@@ -18,7 +18,8 @@ class Tangents(Derivatives):
 
     def is_the_adjoint_forward(self) -> None:
         """Check that `<dy, J dx>` is `<J^T dy, dx>`, of all arguments at once and of each alone."""
-        if find_frule(self.f, *self.xs, **self.options) is None or self.rule.needs_ad:
+        rule = find_frule(self.f, *self.xs, **self.options)
+        if rule is None or (self.rule.needs_ad and any(map(callable, self.xs))):
             return
         whole: list[Any] = []
         for position, (_, x, dx) in enumerate(self.arguments()):
@@ -38,9 +39,22 @@ class Tangents(Derivatives):
                 alone = [v if k == i else None for k, v in enumerate(whole)]
                 self.compares_with_adjoint(f"the tangent of {name}", alone)
         self.compares_with_adjoint("the tangents of all arguments", whole)
+        if rule.kind == "forward":
+            self.is_linear_forward(whole)
         zeros = self.pushed([combine(0.0, v, 0.0, v) for v in whole], "zero tangents")
         if any(leaf.any() if hasattr(leaf, "any") else leaf for _, leaf in leaves(zeros)):
             self.fail("`frule` of zero tangents is not zero")
+
+    def is_linear_forward(self, tangents: list[Any]) -> None:
+        """Check that a forward rule is linear in the tangents, of all sizes and signs."""
+        dy = self.pushed(tangents, "the tangents of all arguments")
+        exponent = 32 if self.relative < 1e-2 else 8  # of half precision is the range small
+        for factor in (-1.0, -3.0, 2.0**exponent, 2.0**-exponent):
+            what = f"{factor:.0e} times the tangents"
+            found = self.pushed([combine(factor, v, 0.0, v) for v in tangents], what)
+            expected = combine(factor, dy, 0.0, dy)
+            if unequal(found, expected, self.relative, self.absolute * abs(factor)):
+                self.fail(f"`frule` is not linear: {what} give something else")
 
     def compares_with_adjoint(self, what: str, tangents: list[Any]) -> None:
         before = copied(tuple(tangents))

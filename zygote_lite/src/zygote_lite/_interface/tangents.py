@@ -218,6 +218,7 @@ def _by_forward_rule(f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
 
 
 def _is_of_a_library(f: Any) -> bool:
+    f = getattr(f, "__wrapped__", f)  # the body of a rule of one's own
     code = getattr(f, "__code__", None)
     if code is None:
         return not type(f).__flags__ & HEAPTYPE

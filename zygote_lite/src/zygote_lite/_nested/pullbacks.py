@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
+from rulescore.scaling import scales
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.names import name_of
 from zygote_lite._nested.cotangents import Box, box, projected_entries, scaled, unbox
@@ -103,8 +104,6 @@ def back_of_general(
         if dy is None or pullback is None:
             return (None,) * len(operands)
         value, node = unbox(dy, outer)
-        if state.transposes and callable(pullback) and not (rule.of_plugin or rule.needs_ad):
-            _refuse_not_linear(pullback, value, operands[0])
         if type(pullback) is tuple:
             given = _parts(outer, pullback, at_back, needed[of_body], value, node)
             found: Any = tuple([d for d, _ in given])
@@ -115,6 +114,8 @@ def back_of_general(
         misfit = rule.misfit(found, operands[of_body])
         if misfit is not None:
             raise misfit
+        if state.transposes and not (rule.of_plugin or rule.needs_ad):
+            _refuse_not_linear(pullback, value, found, operands[0])
         if rule.watches:
             pairs = zip(boxed, operands[of_body], strict=False)
             boxed = tuple(
@@ -130,29 +131,22 @@ def back_of_general(
     return general_back
 
 
-def _refuse_not_linear(pullback: Any, dy: Any, f: Any) -> None:
-    """Refuse a pullback that is not linear, as one that clips: forward mode transposes it.
+def _refuse_not_linear(pullback: Any, dy: Any, found: tuple[Any, ...], f: Any) -> None:
+    """Refuse a pullback that is not linear, as one that clips: forward mode transposes it."""
+    if not callable(pullback):
+        parts = pullback
 
-    Twice a number is exact: only what is not linear tells it from the number.
-    """
-    if not isinstance(dy, float | np.ndarray) or np.asarray(dy).dtype.kind != "f":
-        return
-    with np.errstate(all="ignore"):
-        once, twice = pullback(dy), pullback(2 * dy)
-        for d, d2 in zip(once, twice, strict=False):
-            if not all(isinstance(x, float | np.floating | np.ndarray) for x in (d, d2)):
-                continue
-            if not np.allclose(
-                2 * d, d2, rtol=1e-4, atol=1e-6 * _finite_maximum(d2), equal_nan=True
-            ):
-                raise Fault.NOT_LINEAR(
-                    f"the pullback of {name_of(f)} is not linear in the cotangent, and forward "
-                    "mode takes its transpose: use reverse mode, or declare what is linear"
-                )
+        def pullback(dy: Any) -> Any:
+            shared = len(parts) == 2 and type(parts[1]) is tuple
+            d, each = (parts[0](dy), parts[1]) if shared else (dy, parts)
+            pairs = zip(each, found, strict=True)
+            return tuple([None if x is None or y is None else x(d) for x, y in pairs])
 
-
-def _finite_maximum(x: Any) -> Any:
-    return np.max(np.abs(x), initial=0.0, where=np.isfinite(x))
+    if not scales(pullback, (dy,), found):
+        raise Fault.NOT_LINEAR(
+            f"the pullback of {name_of(f)} is not linear in the cotangent, and forward mode takes "
+            "its transpose: use reverse mode, or declare what is linear"
+        )
 
 
 def _parts(

@@ -347,6 +347,7 @@ class NestedTape(Tape):
             except np.linalg.LinAlgError as error:
                 raise_failure(error, f)
                 raise
+            rule.answer(result, f, arguments)  # raises where it is no pair
             y, node = self.outer.call((None, both, None), operator.getitem, result, 0)
             pullback, at_back = self.outer.call((None, both, None), operator.getitem, result, 1)
             back = back_of_general(self.outer, rule, pullback, at_back, y, (f, *arguments), needed)

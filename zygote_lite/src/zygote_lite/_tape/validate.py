@@ -40,6 +40,9 @@ from zygote_lite.errors import Fault
 Owned = TypeVar("Owned")
 
 
+_MOST_FIELDS = 3  # that advice names
+
+
 def check_fit(
     dy: Any, y: Any, back: Any, what: str = "cotangent", of: str = "value",
     seen: set[tuple[int, int]] | None = None,
@@ -75,8 +78,11 @@ def check_fit(
     elif kind == DICT:
         fits = isinstance(dy, dict) and dy.keys() <= y.keys()
     elif kind == OBJECT:
-        names = {str(name) for name, _ in entries_of(y)}
-        fits = isinstance(dy, Tangent) and set(dy) <= names
+        names = [str(name) for name, _ in entries_of(y)]
+        fits = isinstance(dy, Tangent) and set(dy) <= {*names}
+        owner = (y._primal if isinstance(y, Tangent) else type(y)).__qualname__
+        parts = [owner.rpartition(".")[2], *(f"{name}=..." for name in names[:_MOST_FIELDS])]
+        advice = f"{advice}, `Tangent({', '.join(parts)})`"
     else:
         return
     if not fits:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import find_frule
+from rulescore import find_frule, frule
+from rulescore.scaling import scales
 from zygote_lite._specialize.forward.lists import fact_of_tangent, zero_list
 from zygote_lite._specialize.forward.transposed import island_jvp, transposed_tangent
 from zygote_lite._specialize.infer.islands import island
@@ -273,6 +274,8 @@ class OperationRules:
             return self.builder.operation(transposed_tangent, moving, options).target
         given = [self.of(x) if x.items is None else self.whole(x) for x in xs]
         dxs = [constant(None) if d is None else d for d in given]
+        if not rule.of_plugin and not _is_linear_at(f, xs, options, dxs):
+            raise NotSupported.FORWARD("a pushforward is not linear")
         pushed = [constant(f), structure(tuple, [*xs]), structure(tuple, dxs)]
         mark, self.builder.poles = self.builder.mark(), True
         try:
@@ -358,6 +361,22 @@ def _forward_rule_by_hand(node: Op) -> Any:
     samples = {name: x.sample for name, x in node.keywords.items()}
     rule = find_frule(_callee_of(node), *[x.sample for x in node.arguments], **samples)
     return rule if rule is not None and rule.kind == "forward" else None
+
+
+def _is_linear_at(f: Any, xs: list[Value], options: dict[str, Value], dxs: list[Value]) -> bool:
+    """Return whether a forward rule is linear, as far as the samples of its arguments tell."""
+    given, named = [x.sample for x in xs], {name: x.sample for name, x in options.items()}
+
+    def push(*tangents: Any) -> Any:
+        found = frule((None, *tangents), f, *given, **named)
+        return None if found is None else found[1]
+
+    tangents = tuple([d.sample for d in dxs])
+    try:
+        with np.errstate(all="ignore"):
+            return scales(push, tangents, push(*tangents))
+    except Exception:  # of a sample, which is no argument
+        return True
 
 
 def _is_rule(f: Any) -> bool:
