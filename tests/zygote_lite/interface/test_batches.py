@@ -1,7 +1,9 @@
 """`vmap` gives what a loop over the entries gives, and is differentiated as that."""
 
+import copy
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -129,3 +131,82 @@ def test_a_loop_takes_what_is_no_batch_whole():
         return x * y if x > 0 else y
 
     assert vmap(f, in_axes=(0, None))(np.array([1.0, -2.0]), 3.0).tolist() == [3.0, 3.0]
+
+
+SHARED, SHARED_LIST = np.zeros(2), [0.0, 0.0]
+
+
+def fills_an_array(x):
+    SHARED[0] = x
+    SHARED[1] = x * x
+    return SHARED
+
+
+def fills_a_view(x):
+    SHARED[0] = x
+    SHARED[1] = x * x
+    return {"reversed": SHARED[::-1], "parts": (SHARED[:1], x)}
+
+
+def fills_a_list(x):
+    SHARED_LIST[0] = x
+    SHARED_LIST[1] = x * x
+    return SHARED_LIST
+
+
+def fills_an_output(x):
+    return np.multiply(x, np.array([1.0, 2.0]), out=SHARED)
+
+
+@pytest.mark.parametrize(
+    "f", [fills_an_array, fills_a_view, fills_a_list, fills_an_output], ids=lambda f: f.__name__
+)
+def test_a_value_is_as_it_was_when_it_was_returned(f):
+    x = np.array([1.0, 2.0, 3.0])
+    for _ in range(4):
+        found, one_by_one = vmap(f)(x), [copy.deepcopy(f(t)) for t in x]
+        for value in (found, *one_by_one):  # dicts and lists as lists of leaves
+            assert type(value) in (dict, list, np.ndarray)
+        if isinstance(found, dict):
+            found = [found["reversed"], *found["parts"]]
+            one_by_one = [[y["reversed"], *y["parts"]] for y in one_by_one]
+        if isinstance(found, list):
+            for at, leaf in enumerate(found):
+                np.testing.assert_array_equal(leaf, np.stack([y[at] for y in one_by_one]))
+        else:
+            np.testing.assert_array_equal(found, np.stack(one_by_one))
+
+
+def test_the_gradient_through_values_that_share_an_array():
+    x = np.array([1.0, 2.0, 3.0])
+    for _ in range(4):
+        d = grad(lambda x: np.sum(vmap(fills_an_array)(x) ** 2))(x)
+        np.testing.assert_allclose(d, 2 * x + 4 * x**3, rtol=1e-12)
+
+
+def reciprocal(x):
+    try:
+        return 1 / float(x)
+    except ZeroDivisionError:
+        return 0.0
+
+
+def root(x):
+    try:
+        return math.sqrt(x)
+    except ValueError:
+        return 0.0
+
+
+@pytest.mark.parametrize(("f", "x"), [(reciprocal, [2.0, 0.0]), (root, [4.0, -1.0])])
+def test_errors_that_a_function_handles_print_no_warnings(f, x):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            np.testing.assert_array_equal(vmap(f)(np.array(x)), [f(t) for t in x])
+    assert not told
+
+
+def test_warnings_of_arrays_are_printed():
+    with pytest.warns(RuntimeWarning, match="invalid value"):
+        vmap(lambda x: np.sqrt(x * x - 5.0))(np.array([1.0, 4.0]))

@@ -1,5 +1,6 @@
 """Calls with batches among their operands: by a batching rule, or entry by entry."""
 
+import contextlib
 import operator
 import types
 from typing import Any
@@ -99,12 +100,18 @@ def _by_found_rule(run: Any, rule: Any, f: Any, xs: tuple[Any, ...], kws: dict[s
         if any(str(getattr(entry, "dtype", "")) in _NARROW for entry in entries):
             raise NotBatched(f"{where()}: {name_of(f)} of a Python number and of a narrow array")
         plain = type(f(*entries, **kws)) in (float, int, complex)
-    y = _carried_out(run.by_body, name_of(f), rule.body, tuple(operands), kws)
+    with _quietly_if(plain):
+        y = _carried_out(run.by_body, name_of(f), rule.body, tuple(operands), kws)
     if y is NotImplemented:
         raise NotBatched(f"{where()}: the batching rule of {name_of(f)} is not for these arguments")
     entries = [entry_of(x) for x in xs]
     note_resolution(f, tuple(entries), f"batching rule of {rule.place}")
     return _as_batch(run, y, rule, plain, _of_first_entry(f, entries, kws, y))
+
+
+def _quietly_if(plain: bool) -> Any:
+    """Return what has NumPy not warn: Python's numbers raise errors, and that is the loop's."""
+    return np.errstate(all="ignore") if plain else contextlib.nullcontext()
 
 
 def _carried_out(how: Any, name: str, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
@@ -200,7 +207,8 @@ def _entry_by_entry(
     if f is operator.pow and isinstance(entries[0], np.bool_):
         raise NotBatched(f"{where()}: the power of a truth value is an array of another dtype")
     plain = _is_of_numbers(f, xs, entries) or plain
-    y = _carried_out(run.computed, name_of(f), f, tuple(operands), kws)
+    with _quietly_if(plain):
+        y = _carried_out(run.computed, name_of(f), f, tuple(operands), kws)
     due = None if plain else _of_first_entry(f, entries, kws, y)
     found = _as_batch(run, y, f"{name_of(f)}", plain, due)
     if plain and not np.all(np.isfinite(_innermost_value(found))):

@@ -47,8 +47,8 @@ def vmap(
     `f` runs once for the whole batch if each of its calls has a batching rule (`rule.batched`) or
     works entry by entry, and no branch depends on the batch. Sums may then differ from those of a
     loop in the last digits. Otherwise `f` runs in a loop, once for each entry and in their order,
-    with its output and its random draws; an entry is a view of the batch. `explain` says which of
-    the two it is, and why.
+    with its output and its random draws; an entry is a view of the batch, and a value is copied
+    before the next call. `explain` says which of the two it is, and why.
 
     Raises `ValueError` if batches have different lengths, or if there are none. (JAX's `vmap`.)
     """
@@ -62,13 +62,13 @@ def vmap(
         batch = [_batch_first(x, a) for x, a in zip(xs, axes, strict=True)]
         named = {name: _batch_first(x, 0) for name, x in kws.items()}
         given = [*zip(xs, axes, strict=True), *((x, 0) for x in kws.values())]
-        values = [
-            f(
+        values = []
+        for i in range(length_of_batch(name_of(f), given)):
+            value = f(
                 *[_entry_of_batch(x, a, i) for x, a in zip(batch, axes, strict=True)],
                 **{name: _entry_of_batch(x, 0, i) for name, x in named.items()},
             )
-            for i in range(length_of_batch(name_of(f), given))
-        ]
+            values.append(_as_it_is_now(value, out_axes))
         return _together(values, out_axes)
 
     @inside(functools.partial(inside_vmap, mapped, by_loop))
@@ -107,6 +107,14 @@ def _entry_of_batch(x: Any, axes: BatchAxes, i: int) -> Any:
         if parts is None
         else in_tree_of(x, {key: _entry_of_batch(part, a, i) for key, part, a in parts})
     )
+
+
+def _as_it_is_now(y: Any, axes: BatchAxes) -> Any:
+    """Return a value that no later call changes, as where `f` returns an array that it fills."""
+    parts = parts_with_axes(y, axes)
+    if parts is not None:
+        return in_tree_of(y, {key: _as_it_is_now(part, a) for key, part, a in parts})
+    return y.copy() if isinstance(y, np.ndarray) else y
 
 
 def _together(values: list[Any], axes: BatchAxes) -> Any:
