@@ -268,6 +268,41 @@ def test_linearize_keeps_what_arrays_held_at_the_call(monkeypatch):
     np.testing.assert_array_equal(parts[0], [4.0, 6.0])
 
 
+OUTSIDE, ROWS, LISTED = np.array([1.0, 2.0]), np.ones((3, 2)), [np.array([1.0, 2.0])]
+
+
+class Holder:
+    weights = np.array([1.0, 2.0])
+
+
+def of_captured(captured):
+    return lambda x: np.dot(captured, captured) * x * x
+
+
+CAPTURED = np.array([1.0, 2.0])
+READ_OUTSIDE = {
+    "global": (lambda x: np.sum(OUTSIDE * x * x), OUTSIDE),
+    "view": (lambda x: np.sum(np.exp(ROWS[1]) * x * x), ROWS),
+    "in a list": (lambda x: np.sum(LISTED[0] * x * x), LISTED[0]),
+    "of a class": (lambda x: np.sum(Holder.weights * x * x), Holder.weights),
+    "captured": (of_captured(CAPTURED), CAPTURED),
+    "entry by entry": (lambda x: OUTSIDE[0] * x * x + OUTSIDE[1] * x, OUTSIDE),
+}
+
+
+@pytest.mark.parametrize("name", READ_OUTSIDE)
+def test_linearize_keeps_what_arrays_outside_held(name):
+    f, array = READ_OUTSIDE[name]
+    before = array.copy()
+    for _ in range(4):
+        expected = (f(3.0 + 1e-6) - f(3.0 - 1e-6)) / 2e-6
+        _, push = linearize(f, 3.0)
+        array[...] = 7.0
+        np.testing.assert_allclose(push(1.0), expected, rtol=1e-5)
+        assert (array == 7.0).all()
+        array[...] = before
+
+
 def test_no_other_thread_sees_what_linearize_has_kept():
     """It keeps copies of arrays, also in lists and dicts, and refuses where objects hold one."""
     x, held = np.array([1.0, 2.0]), SimpleNamespace(y=np.array([3.0, 4.0]))

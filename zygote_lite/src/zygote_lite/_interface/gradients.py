@@ -61,6 +61,10 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
     `None` means "no gradient". `∂self` holds the gradients of a closure's captured variables, or of
     an object's fields, as a `Tangent`.
 
+    The pullback holds no copies. If you change an array that `f` was given, or that it reads from
+    outside, before you call the pullback, that mixes old and new contents without an error: call
+    it first, or give `f` copies.
+
     Raises `NoRuleError` if a gradient would have to pass through a function with neither a rule nor
     source, and `UnsupportedSyntaxError` if the source has a construct that cannot be
     differentiated. Both name the user's file and line. (Zygote's `_pullback`.)

@@ -294,13 +294,12 @@ def linearize(
     Other keywords are refused: bind those of `f` before, as in `lambda x: f(x, s=2.0)`.
 
     `push(*dxs)` takes one tangent for each argument, of its shape and structure, and returns that
-    of the value, as `jvp` does, at the arguments as they are now: what is written into them later
-    does not change it. `f` is given copies of arrays, and of the lists, dicts and tuples around
-    them; what it writes into them is in `xs` when `linearize` returns. The effects of `f` happen
-    once, however often `push` is called. Raises the errors of `pullback`; `push` raises `TypeError`
-    if a tangent does not fit its argument, and if an array in an object was changed while other
-    threads run. (JAX's
-    `linearize`.)
+    of the value, as `jvp` does, at the arguments as they are now: what is written later into them,
+    or into arrays that `f` reads from outside, does not change it. `f` is given copies of arrays,
+    and of the lists, dicts and tuples around them; what it writes into them is in `xs` when
+    `linearize` returns. The effects of `f` happen once, however often `push` is called. Raises the
+    errors of `pullback`; `push` raises `TypeError` if a tangent does not fit its argument, and if
+    an array in an object or outside was changed while other threads run. (JAX's `linearize`.)
     """
     refuse_options(has_aux=has_aux)
     refuse_keywords("linearize", f, keywords, has_aux=has_aux)
@@ -311,7 +310,7 @@ def linearize(
             found = pushed_forward(original(f), (None, *(True for _ in xs)), given.xs, {}, has_aux)
         finally:
             given.hand_back()
-        found[1].keep_arguments()
+        found[1].keep_what_it_read()
         y = found[0]
         parts = [given.of_the_users(part) for part in (y if has_aux else (y,))]
         found = (tuple(parts) if has_aux else parts[0]), found[1]

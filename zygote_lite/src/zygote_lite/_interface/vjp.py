@@ -156,7 +156,8 @@ def vjp(
     `back(dy)` returns a tuple with one cotangent for each argument, of the argument's shape and
     precision. It is zero where the value does not depend on the argument, and `None` only if the
     argument cannot have a gradient (text). `pullback` returns `None` in both cases, and begins with
-    the gradient of `f` itself, which `vjp` does not compute. Raises the errors of `pullback`.
+    the gradient of `f` itself, which `vjp` does not compute. Raises the errors of `pullback`. As
+    there, no array that `f` was given or reads may change before `back` is called.
     """
     try:
         refuse_options(has_aux=has_aux)

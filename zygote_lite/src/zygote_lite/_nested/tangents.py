@@ -20,6 +20,7 @@ from rulescore import Array, Tangent, accumulate, flatten, project, zero
 from rulescore.faults import an, counted
 from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._activity.saved import refuse_overwritten, stamp
+from zygote_lite._activity.walk import memory_reached
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     INERT,
@@ -31,6 +32,7 @@ from zygote_lite._cotangents.kinds import (
     is_known_by_rule,
     is_of_pandas,
     kind_of,
+    owner_of,
     within,
 )
 from zygote_lite._cotangents.registry import Traced
@@ -108,11 +110,16 @@ class Pushforward(OfOneRun):
                 state.transposes = before
             written = state.written if outermost.is_outermost else None
             self._stamps = stamp(written) if written else []
+            self._saved = [*(state.captured or {}).values()]
         self._kept: list[tuple[Any, Any]] = []
 
-    def keep_arguments(self) -> None:
-        """Keep what the arrays among the arguments hold: tangents are those at these values."""
+    def keep_what_it_read(self) -> None:
+        """Keep what the arrays hold that were given or read: tangents are those at these values."""
         found = [x for x in within(*self._operands[1:]) if isinstance(x, np.ndarray)]
+        saved = [x for x in self._saved if isinstance(x, np.ndarray)]
+        outside = memory_reached(saved, self._f) if saved else set()
+        found += [x for x in saved if id(owner_of(x)) in outside]
+        self._saved = []
         self._kept = [(x, x.copy()) for x in found if x.dtype.kind in "biufc"]
 
     def _sown(self, y: Any) -> Any:
@@ -301,8 +308,9 @@ def _holding(kept: list[tuple[Any, Any]]) -> Iterator[None]:
         )
     if changed and not runs_alone():
         raise Fault.TANGENT(
-            "an array among the arguments of `linearize` was changed since, and another thread "
-            "runs, which may read it: give `linearize` a copy of the array, or call it again"
+            "an array that `linearize` was given, or that the function reads, was changed since, "
+            "and another thread runs, which may read it: give `linearize` a copy of the array, or "
+            "call it again"
         )
     try:
         for x, old, _ in changed:
