@@ -68,7 +68,7 @@ def vmap(
                 *[_entry_of_batch(x, a, i) for x, a in zip(batch, axes, strict=True)],
                 **{name: _entry_of_batch(x, 0, i) for name, x in named.items()},
             )
-            values.append(_as_it_is_now(value, out_axes))
+            values.append(_value_of_entry(value, out_axes))
         return _together(values, out_axes)
 
     @inside(functools.partial(inside_vmap, mapped, by_loop))
@@ -109,11 +109,11 @@ def _entry_of_batch(x: Any, axes: BatchAxes, i: int) -> Any:
     )
 
 
-def _as_it_is_now(y: Any, axes: BatchAxes) -> Any:
+def _value_of_entry(y: Any, axes: BatchAxes) -> Any:
     """Return a value that no later call changes, as where `f` returns an array that it fills."""
     parts = parts_with_axes(y, axes)
     if parts is not None:
-        return in_tree_of(y, {key: _as_it_is_now(part, a) for key, part, a in parts})
+        return in_tree_of(y, {key: _value_of_entry(part, a) for key, part, a in parts})
     return y.copy() if isinstance(y, np.ndarray) else y
 
 

@@ -40,7 +40,7 @@ from zygote_lite.errors import Fault
 Owned = TypeVar("Owned")
 
 
-_MOST_FIELDS = 3  # that advice names
+_MOST_FIELDS_NAMED = 3  # that advice names
 
 
 def check_fit(
@@ -81,7 +81,7 @@ def check_fit(
         names = [str(name) for name, _ in entries_of(y)]
         fits = isinstance(dy, Tangent) and set(dy) <= {*names}
         owner = (y._primal if isinstance(y, Tangent) else type(y)).__qualname__
-        parts = [owner.rpartition(".")[2], *(f"{name}=..." for name in names[:_MOST_FIELDS])]
+        parts = [owner.rpartition(".")[2], *(f"{name}=..." for name in names[:_MOST_FIELDS_NAMED])]
         advice = f"{advice}, `Tangent({', '.join(parts)})`"
     else:
         return
