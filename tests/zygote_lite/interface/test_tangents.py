@@ -291,7 +291,8 @@ READ_OUTSIDE = {
 
 
 @pytest.mark.parametrize("name", READ_OUTSIDE)
-def test_linearize_keeps_what_arrays_outside_held(name):
+def test_linearize_keeps_what_arrays_outside_held(name, monkeypatch):
+    monkeypatch.setattr(tangents, "runs_alone", lambda: True)
     f, array = READ_OUTSIDE[name]
     before = array.copy()
     for _ in range(4):

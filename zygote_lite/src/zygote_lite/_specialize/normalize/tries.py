@@ -172,6 +172,10 @@ class Tries:
                 return [*(x for x in out if x is not made), *self.handled(s, kind, handlers)]
             if isinstance(s, ir.If) and _throws(s):
                 return [*out, self.protected_branches(s, body[i + 1 :], orelse, handlers)]
+            if isinstance(s, ir.For | ir.While) and handlers:
+                left = self.left_by_raising(s, body[i + 1 :], orelse, handlers)
+                if left is not None:
+                    return [*out, *left]
             if self.may_always_raise(s, body[i + 1 :], handlers):
                 self.attempts += 1
                 rest = self.protected(body[i + 1 :], orelse, handlers)
@@ -196,6 +200,71 @@ class Tries:
             for inner in (s.body, s.orelse)
         ]
         return replace(s, body=then, orelse=other)
+
+    def left_by_raising(
+        self, s: ir.For | ir.While, rest: Block, orelse: Block, handlers: HandlersOf
+    ) -> Block | None:
+        """Return a loop that is left where it raises, and then the handler, or what follows.
+
+        Return `None` where it raises nothing whose class is known.
+        """
+        thrown: list[tuple[str, ir.Raise, ir.Atom]] = []
+        (loop,) = self.broken_out([s], thrown, is_loop=False)[:1]
+        if not thrown:
+            return None
+        begun: Block = [ir.Move(s.origin, flag, ir.Const(False)) for flag, _, _ in thrown]
+        is_endless = (
+            isinstance(s, ir.While)
+            and s.test == ir.Const(True)
+            and not s.before
+            and not has(s.body, ir.Break)
+        )
+        after = [] if is_endless else self.protected(rest, orelse, handlers)
+        for n, (flag, raised, kind) in enumerate(reversed(thrown)):
+            caught = self.handled(raised, kind, handlers)
+            is_last = is_endless and not n  # it is not left in another way
+            after = caught if is_last else [ir.If(raised.origin, ir.Name(flag), caught, after)]
+        return [*begun, loop, *after]
+
+    def broken_out(
+        self, body: Block, thrown: list[tuple[str, ir.Raise, ir.Atom]], is_loop: bool = True
+    ) -> Block:
+        """Return the body of a loop with a `break` for each `raise` of a known class.
+
+        Arguments:
+            body: the statements.
+            thrown: takes the variable that tells of each `raise`, the statement, and the class.
+            is_loop: whether they are in the loop that is left.
+        """
+        out: Block = []
+        for i, s in enumerate(body):
+            match s:
+                case ir.Raise() if is_loop:
+                    kind, made = self.kind_of(s, body[:i])
+                    if isinstance(kind, ir.Global | ir.Intrinsic | ir.Const):
+                        flag = self.function.fresh("raised")
+                        thrown.append((flag, s, kind))
+                        told = ir.Move(s.origin, flag, ir.Const(True))
+                        return [*(x for x in out if x is not made), told, ir.Break(s.origin)]
+                    out.append(s)
+                case ir.If(body=then, orelse=other):
+                    then = self.broken_out(then, thrown, is_loop)
+                    other = self.broken_out(other, thrown, is_loop)
+                    out.append(replace(s, body=then, orelse=other))
+                case ir.For(body=inner, orelse=other) | ir.While(body=inner, orelse=other):
+                    own: list[tuple[str, ir.Raise, ir.Atom]] = []
+                    inner = self.broken_out(inner, own)
+                    other = self.broken_out(other, thrown, is_loop)
+                    out.append(replace(s, body=inner, orelse=other))
+                    thrown += own
+                    if is_loop:
+                        out += [
+                            ir.If(r.origin, ir.Name(flag), [ir.Break(r.origin)], [])
+                            for flag, r, _ in own
+                        ]
+                case _:
+                    out.append(s)
+        return out
 
     def may_always_raise(self, s: ir.Statement, rest: Block, handlers: HandlersOf) -> bool:
         """Return whether types may settle that a statement always raises what is caught."""
