@@ -13,7 +13,7 @@ import pytest
 from tests.zygote_lite.checks.finite_differences import check_gradient
 from tests.zygote_lite.checks.oracles import assert_agreement
 from tests.zygote_lite.constructs.statements import break_through_finally, return_in_try_in_loop
-from zygote_lite import DifferentiationError, code_adjoint, testing, value_and_grad
+from zygote_lite import DifferentiationError, code_adjoint, jvp, testing, value_and_grad
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.nodes import every
 from zygote_lite._specialize.normalize.exits import normalize
@@ -625,9 +625,9 @@ def raises_from_a_group(x):
     return y
 
 
-LEAVING = (raises_what_counts, raises_in_an_inner_loop, raises_from_a_group)
+LEAVING = (raises_what_counts, raises_from_a_group)
 HANDLED = (reads_the_exception, raises_a_known_object, hides_a_name, raises_in_a_callee,
-           raises_in_what_is_suppressed)  # fmt: skip
+           raises_in_what_is_suppressed, raises_in_an_inner_loop)  # fmt: skip
 
 
 @pytest.mark.parametrize("f", [*LEAVING, *HANDLED])
@@ -645,6 +645,124 @@ def test_exceptions_that_are_raised_by_name(f):
     with testing.observed() as answers:
         value_and_grad(f)(1.7)
     assert answers[0].is_transformed is (f in HANDLED)
+
+
+def ends_by_raising(x, n):
+    i = 0
+    try:
+        while True:
+            x = x * 0.9 + math.sin(x) * 0.1
+            i += 1
+            if i > n:
+                raise StopIteration
+    except StopIteration:
+        return x
+
+
+def leaves_two_loops(x, n):
+    try:
+        for i in range(5):
+            for j in range(5):
+                x = x * 1.1
+                if i * j > n:
+                    raise ValueError
+                if i == 4 and j == 3:
+                    raise KeyError
+            else:
+                x = x * 2.0
+        else:
+            x = x + 1.0
+    except ValueError:
+        x = x * 5.0
+    except (KeyError, TypeError):
+        return x * x
+    else:
+        x = x + 0.5
+    return x
+
+
+def leaves_by_each_way(x, n):
+    k = 0
+    try:
+        while k < n:
+            k += 1
+            x = x * 1.1
+            if k == 4:
+                raise ZeroDivisionError
+            if k == 2 and n == 2:
+                break
+            if k == 3 and n == 3:
+                return x * 9.0
+        else:
+            x = x * 7.0
+    except ArithmeticError:
+        x = x * 2.0
+    finally:
+        x = x * x
+    return x
+
+
+def raises_in_loops_of_loops(x, n):
+    for k in range(4):
+        try:
+            for i in range(4):
+                try:
+                    x = x * 1.1
+                    if i == n:
+                        raise KeyError
+                    if i + k == n:
+                        raise ValueError
+                except KeyError:
+                    x = x + 1.0
+        except ValueError:
+            x = x * 2.0
+    return x
+
+
+def reads_what_the_loop_has_bound(x, n):
+    try:
+        for v in (i * x for i in range(5)):
+            y = v * x
+            if y > n * x * x:
+                raise IndexError
+    except IndexError:
+        return y * v
+    return y + v
+
+
+def passes_a_handler(x, n):
+    try:
+        try:
+            for i in range(4):
+                x = x * 1.1
+                if i == n:
+                    raise KeyError
+        except ValueError:
+            x = x * 100.0
+    except KeyError:
+        x = x * 2.0
+    return x
+
+
+OUT_OF_LOOPS = (
+    ends_by_raising, leaves_two_loops, leaves_by_each_way, raises_in_loops_of_loops,
+    reads_what_the_loop_has_bound, passes_a_handler,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", OUT_OF_LOOPS)
+def test_an_exception_leaves_loops(f):
+    for n in range(10):
+        x, h = 0.7, 1e-6
+        expected = (f(x + h, n) - f(x - h, n)) / (2 * h)
+        for _ in range(3):
+            with testing.compared():
+                y, d = value_and_grad(f)(x, n)
+                _, pushed = jvp(f, (x, n), (1.0, None))
+            assert y == f(x, n)
+            assert d == pytest.approx(expected, rel=1e-6)
+            assert pushed == pytest.approx(expected, rel=1e-6)
+        assert testing.why_recorded(f, x, n) is None
 
 
 def test_exceptions_of_the_users_leave_the_code_where_they_are_raised():

@@ -2,7 +2,8 @@
 
 Transformed code has no effects: where it raises, the tape runs the call again, from its start, and
 finds the handler. So no handler is written, with one exception: a `raise` of a plain exception in
-the very body that catches it is a branch to the handler. `finally` is written on each exit.
+the very body that catches it is a branch to the handler, and in a loop there a `break` as well.
+`finally` is written on each exit.
 """
 
 import ast
