@@ -239,7 +239,7 @@ def test_steps_refuse_what_does_not_fit(step):
     assert step({"a": 1.0, "b": {"c": 2.0}}, {"a": 1.0, "b": None})[0]["b"] == {"c": 2.0}
     with pytest.raises(ValueError, match="nothing in the dict has the name 'bias'"):
         step({"a": [1.0]}, {"a": [1.0]}, frozen=["bias", "a.0"])
-    made, _ = step({"a": [1.0], "b": 2.0}, {"a": [1.0]}, frozen=("a", "a.0"))
+    made, _ = step({"a": [1.0], "b": 2.0}, {"a": [1.0], "b": None}, frozen=("a", "a.0"))
     assert made == {"a": [1.0], "b": 2.0}
 
 
@@ -283,6 +283,31 @@ def test_numbers_keep_their_kind_and_infinities_stay(kind):
         assert getattr(made[name], "dtype", None) == getattr(x, "dtype", None)
     assert made["mask"][0] == -np.inf
     assert made["mask"][1] < 1.0
+
+
+@pytest.mark.parametrize("kind", [sgd, adam])
+@pytest.mark.parametrize(
+    ("model", "other"),
+    [
+        (1.0, 1j),
+        (np.ones(2), np.ones(2) * 1j),
+        (np.ones(2), [1.0, 2.0]),
+        (np.ones(2), np.array(["a", "b"])),
+        (1.0, True),
+        ({"a": 1.0, "b": 2.0}, {"a": 1.0}),
+    ],
+)
+def test_what_is_not_the_gradient_of_the_model_is_refused(kind, model, other):
+    with pytest.raises(ValueError, match=r"give the gradient of this model|has no 'b'"):
+        kind(model, other)
+
+
+def test_a_dict_that_lacks_a_key_has_another_structure():
+    given = Slotted(1.0, 2.0)
+    made = tree_map(lambda x, d: d, given, Tangent(given, a=3.0))
+    assert (made.a, made.b) == (3.0, None)  # a `Tangent` has no field where it is zero
+    with pytest.raises(ValueError, match="another has no 'b'"):
+        tree_map(np.add, {"a": 1.0, "b": 2.0}, {"a": 1.0})
 
 
 # -- Jacobians and Hessians of trees, by trees ---------------------------------------------------

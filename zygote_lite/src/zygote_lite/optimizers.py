@@ -147,7 +147,7 @@ def _stepped(
         if d is None:
             new[path] = state
             return x
-        if np.shape(d) != np.shape(x):
+        if not _is_gradient_of(x, d):
             raise Fault.TREE(
                 f"{where()}: {describe(x)} has a gradient that is {describe(d)}: give the gradient "
                 "of this model"
@@ -161,6 +161,14 @@ def _stepped(
     if states is not None and len(new) != len(states):
         raise _of_another_model()
     return made, new
+
+
+def _is_gradient_of(x: Any, d: Any) -> bool:
+    """Return whether a gradient is numbers in the shape of a leaf, and real if the leaf is."""
+    if isinstance(d, list | tuple) or np.shape(d) != np.shape(x):
+        return False
+    kinds = "fiuc" if np.iscomplexobj(x) else "fiu"
+    return np.asarray(d).dtype.kind in kinds
 
 
 def _of_another_model() -> Exception:

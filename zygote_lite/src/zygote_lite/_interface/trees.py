@@ -132,15 +132,19 @@ class TreeWalk:
 
 
 def _refuse_other_names(x: Any, other: Any, path: tuple[str, ...]) -> None:
-    """Refuse a tree with keys or fields that the first has not."""
+    """Refuse a tree with other keys or fields; a `Tangent` has no field where it is zero."""
     if other is None or isinstance(x, list | tuple) or not _has_entries(other):
         return
-    more = _tree_entries(other).keys() - _tree_entries(x).keys()
-    if more:
-        place, names = ".".join(path) or "the top", ", ".join(sorted(map(repr, more)))
+    entries, of_other = _tree_entries(x), _tree_entries(other).keys()
+    more, fewer = of_other - entries.keys(), set()
+    if type(other) is not Tangent:
+        parts = [key for key, v in entries.items() if _is_number(v) or _has_entries(v)]
+        fewer = {*parts} - of_other
+    if more or fewer:
+        place, names = ".".join(path) or "the top", ", ".join(sorted(map(repr, more or fewer)))
         raise Fault.TREE(
-            f"{where()}: the trees differ at {place}: the first has no {names}; "
-            "give trees of one structure"
+            f"{where()}: the trees differ at {place}: {'the first' if more else 'another'} has no "
+            f"{names}; give trees of one structure"
         )
 
 
