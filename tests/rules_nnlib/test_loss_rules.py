@@ -7,7 +7,9 @@ import pytest
 import scipy.special as sp
 
 import rules_nnlib as nn
+import zygote_lite
 from rulescore import rrule
+from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
 
 # the losses before they are aggregated, by independent formulas
 FORMULAS = {
@@ -316,3 +318,24 @@ def test_seeds_numbers():
     y, back = rrule(nn.mse, [3.0, 6.0], [2.0, 4.0])
     assert y == 2.5
     assert back(1.0) == (None, [1.0, 2.0], [-1.0, -2.0])
+
+
+@pytest.mark.parametrize("agg", AGGREGATES, ids=["mean", "sum", "none"])
+@pytest.mark.parametrize(
+    "f",
+    [nn.cross_entropy, nn.logit_cross_entropy, nn.binary_cross_entropy],
+    ids=lambda f: f.__name__,
+)
+def test_second_derivatives_by_prediction_and_one_hot_target(f, agg):
+    one_hot, w = np.eye(3)[[0, 2]], np.cos(np.arange(6.0)).reshape(2, 3)
+
+    def slopes(v):
+        def loss(v):
+            losses = f(v[0], v[1], agg=agg)
+            return np.sum(losses * w[:, 0] if np.ndim(losses) == 1 else losses * w)
+
+        return zygote_lite.gradient(loss, v)[0]
+
+    v = np.stack([P[:2], one_hot])
+    expected = jacobian_by_differences(slopes, (v,))
+    np.testing.assert_allclose(zygote_lite.jacobian(slopes)(v), expected, rtol=1e-5, atol=1e-6)

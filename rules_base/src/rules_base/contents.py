@@ -294,6 +294,6 @@ FUNCTIONS = {
         numpy.linalg.det numpy.linalg.diagonal numpy.linalg.inv numpy.linalg.lstsq
         numpy.linalg.matrix_rank numpy.linalg.matrix_transpose numpy.linalg.pinv
         numpy.linalg.slogdet numpy.linalg.solve numpy.linalg.tensorinv numpy.linalg.tensorsolve
-        numpy.linalg.trace
+        numpy.linalg.trace rules_base.numpy.linalg.solve.cofactors_by_singular_values
     """,
 }

@@ -17,6 +17,7 @@ from rules_nnlib._losses import (
     epsilon,
     hinge_loss,
     huber_loss,
+    is_unused,
     logit_binary_cross_entropy,
     logit_cross_entropy,
     mae,
@@ -126,7 +127,7 @@ def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean, eps=None):
     def dp(dy):
         de = -share_classes(dy, entropy, agg, axis)
         with np.errstate(all="ignore"):  # the value has given its warnings
-            return like(times(de, t / np.where(t == 0, 1.0, q)), y_pred)
+            return like(times(de, t / np.where(is_unused(t, q), 1.0, q)), y_pred)
 
     def dt(dy):
         de = -share_classes(dy, entropy, agg, axis)
@@ -144,7 +145,7 @@ def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean):
     total = np.sum(e, axis=axis, keepdims=True)
     with np.errstate(divide="ignore"):  # the logarithm of an empty sum
         logs = shifted - np.log(total)
-    entropy = -np.sum(t * np.where(t == 0, 0.0, logs), axis=axis)
+    entropy = -np.sum(t * np.where((t == 0) & np.isinf(logs), 0.0, logs), axis=axis)
 
     def dp(dy):
         de = share_classes(dy, entropy, agg, axis)
@@ -167,7 +168,8 @@ def _(y_pred: Values, y: Values, *, agg=np.mean, eps=None):
 
     def dp(dy):
         with np.errstate(all="ignore"):  # the value has given its warnings
-            slope = (1 - t) / np.where(t == 1, 1.0, r) - t / np.where(t == 0, 1.0, q)
+            slope = (1 - t) / np.where(is_unused(1 - t, r), 1.0, r)
+            slope = slope - t / np.where(is_unused(t, q), 1.0, q)
             return like(times(share(dy, losses, agg), slope), y_pred)
 
     def dt(dy):

@@ -111,7 +111,7 @@ def logit_cross_entropy(y_pred, y, *, axis=-1, agg=np.mean):
     p, t = pair(y_pred, y)
     logs = logsoftmax(p, axis)
     # an impossible class costs nothing where the target does not hold it
-    entropy = -np.sum(t * np.where(t == 0, 0.0, logs), axis=axis)
+    entropy = -np.sum(t * np.where((t == 0) & np.isinf(logs), 0.0, logs), axis=axis)
     return plain(aggregate(entropy, agg), y_pred, y)
 
 
@@ -190,4 +190,12 @@ def epsilon(p: Any, eps: Any) -> Any:
 
 def xlogy(x: Any, y: Any) -> Any:
     """Return x * log(y), and 0 where x is 0, whatever y."""
-    return x * np.log(np.where(x == 0, 1.0, y))
+    return x * np.log(np.where(is_unused(x, y), 1.0, y))
+
+
+def is_unused(t: Any, p: Any) -> Any:
+    """Return where a target of 0 keeps a probability out of a loss: it has no logarithm.
+
+    Where it has one, that is the slope by the target.
+    """
+    return (t == 0) & ~(p > 0)

@@ -67,4 +67,5 @@ def times(dy: Any, x: Any) -> Any:
     if (type(dy) is float and dy) or (isinstance(x, _OWN) and np.isfinite(x).all()):
         return dy * x
     with np.errstate(all="ignore"):
-        return np.where(dy == 0, 0.0, dy * x)
+        # only where it wins: elsewhere the derivative by dy is x, at 0, too
+        return np.where((dy == 0) & ~np.isfinite(x), 0.0, dy * x)

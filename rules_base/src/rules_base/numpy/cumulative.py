@@ -15,17 +15,32 @@ def cumsum_back(dy, axis):
 
 
 def cumprod_back(dy, x, axis):
-    """Return the cotangent of `x` in `np.cumprod(x, axis)`, right where entries are zero too.
-
-    Behind the first zero of a lane every product is zero; only the zero itself still moves them.
-    """
-    zero = x == 0
-    first = zero & (np.cumsum(zero, axis) == 1)
-    nonzero = np.where(zero, 1.0, x)
+    """Return the cotangent of `x` in `np.cumprod(x, axis)`, right where entries are zero too."""
+    if not isinstance(x, np.ndarray) or np.any(x == 0):  # a lazy array is not asked
+        return cumprod_transposed(dy, np.conjugate(x), axis)
     total = weighted_sums(dy, np.cumprod(x, axis), axis)
-    plain = zeros_kept(total / np.conjugate(nonzero), total, x)
-    of_first = weighted_sums(dy, np.cumprod(np.where(first, 1.0, x), axis), axis)
-    return np.where(first, of_first, np.where(zero, 0.0, plain))
+    return zeros_kept(total / np.conjugate(x), total, x)
+
+
+def cumprod_transposed(dy, x, axis):
+    """Return the transpose of `cumprod_forward`, applied to `dy`.
+
+    It divides by nothing, so that its own derivatives are right where entries are zero, too.
+    """
+    x = np.atleast_1d(x)
+    y, dx = np.moveaxis(x, axis, 0), np.moveaxis(np.reshape(dy, x.shape), axis, 0)
+    length, runs = y.shape[0], []
+    while 2 ** len(runs) < length:
+        count = 2 ** len(runs)
+        runs.append(y)  # the products of `count` entries, and of fewer at the beginning
+        y = np.concatenate([y[:count], y[:-count] * y[count:]])
+    for number in reversed(range(len(runs))):
+        y, count = runs[number], 2**number
+        first, last = dx[:count], dx[count:]
+        of_later = zeros_kept(last * y[:-count], last, y)
+        of_earlier = zeros_kept(last * y[count:], last, y)
+        dx = np.concatenate([first, of_later]) + np.concatenate([of_earlier, 0 * first])
+    return np.moveaxis(dx, 0, axis)
 
 
 def weighted_sums(dy, weights, axis):

@@ -107,7 +107,7 @@ def over_square_norm(x, y):
 
 def gap(x, y):
     """Return `x - y`, and 0 where both are the same infinity."""
-    return np.where(x == y, 0.0, x - y)
+    return np.where((x == y) & np.isinf(x), 0.0, x - y)
 
 
 def sinc_slope(t, out):

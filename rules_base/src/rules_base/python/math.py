@@ -74,7 +74,7 @@ def over_square_norm(x, y):
 
 def math_power_of_base(x, y):
     """Return the derivative of `x**y` by `x`: zero where `y` is zero, even at `x = 0`."""
-    return y * x ** (y - 1) if y else 0.0
+    return y * x ** (y - 1) if y or x else 0.0
 
 
 def math_power_of_exponent(x, y, out):

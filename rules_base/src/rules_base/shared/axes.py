@@ -111,7 +111,8 @@ def zeros_kept(dx, dy, y):
             return dx
     elif isinstance(y, np.ndarray | np.generic) and np.isfinite(y).all():
         return dx
-    return np.where(dy == 0, 0.0, dx)
+    # only where it wins: elsewhere the derivative of `dx` by `dy` is its factor, at 0, too
+    return np.where((dy == 0) & ~np.isfinite(dx), 0.0, dx)
 
 
 SMALL = 10_000  # up to so many entries, writing them is no slower than making a broadcast view

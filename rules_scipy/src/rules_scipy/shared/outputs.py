@@ -1,5 +1,6 @@
 """Elementwise functions with several results, such as `scipy.special.sici`."""
 
+import cmath
 import contextvars
 import inspect
 from math import isfinite
@@ -89,7 +90,10 @@ def _cotangent(dy, part, given, x):
 
 
 def strong(dy, partial):
-    """Return `conj(partial) * dy`, where a zero of `dy` wins over an infinite partial."""
+    """Return `conj(partial) * dy`, where a zero of `dy` wins over an infinite partial.
+
+    It wins over nothing else: there the derivative by `dy` is the partial, at 0, too.
+    """
     if isinstance(dy, float | complex) and isinstance(partial, float | complex):
-        return dy * partial.conjugate() if dy else 0.0
-    return np.where(dy == 0, 0.0, dy * np.conj(partial))
+        return dy * partial.conjugate() if dy or cmath.isfinite(partial) else 0.0
+    return np.where((dy == 0) & ~np.isfinite(partial), 0.0, dy * np.conj(partial))

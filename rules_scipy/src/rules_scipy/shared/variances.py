@@ -135,4 +135,13 @@ def t_by_freedom(df, t):
     The square of `t` has the F distribution of 1 and `df`.
     """
     square = np.where(t == 0, 1.0, t * t)
-    return np.where(t == 0, 0.0, np.sign(t) / 2 * f_by_second(1.0, df, square))
+    slope = np.sign(t) / 2 * f_by_second(1.0, df, square)
+    return np.where(t == 0, t * _slope_of_peak(df), slope)
+
+
+def _slope_of_peak(df):
+    """Return the derivative of the density of Student's t at 0 by the degrees of freedom."""
+    x = np.minimum(df, 1e3) / 2
+    rise = sp.psi(x + 0.5) - sp.psi(x) - 1 / (2 * x)
+    far = np.maximum(df, 1e3) ** -2
+    return t_density(df, 0.0) / 2 * np.where(df < 1e3, rise, far / 2 - far * far / 4)

@@ -193,7 +193,8 @@ def kv_by_order(f, v, z, scaled):
             "whose integral oscillates: let the order be constant (`stop_gradient`)"
         )
     x = z
-    order = abs(v)
+    side = np.where(v < 0, -1.0, 1.0)  # not the sign, whose 0 has no slope
+    order = side * v
     size = np.hypot(order, x)
     peak, drop = np.arcsinh(order / x), 45 / size
     start = np.maximum(peak - drop - np.sqrt(2 * drop), 0.0)
@@ -202,7 +203,7 @@ def kv_by_order(f, v, z, scaled):
     t = np.expand_dims(start, -1) + np.expand_dims(width, -1) * _STEPS
     growth = order * t - x * (np.cosh(t) - scaled)
     values = t * np.exp(growth) * -np.expm1(-2 * order * t) / 2
-    return np.sign(v) * width / 200 * np.sum(values, axis=-1)
+    return side * width / 200 * np.sum(values, axis=-1)
 
 
 def less_one(f, x, sign):

@@ -29,7 +29,7 @@ rule.scalar(sp.xlog1py)(
     lambda x, y: zero_or_ratio(x, 1 + y),
 )
 rule.scalar(sp.powm1)(
-    lambda x, y: np.where(y == 0, 0.0, y * x ** (y - 1)),
+    lambda x, y: np.where((y == 0) & (x == 0), 0.0, y * x ** (y - 1)),
     lambda x, y: np.log(np.where(x == 0, 1.0, x)) * x**y,
 )
 rule.scalar(sp.cosm1)(lambda x: -np.sin(x))
@@ -46,8 +46,10 @@ rule.constant(sp.round)
 
 
 def zero_or_ratio(x, y):
-    """Return `x / y`, and 0 where `x` is 0."""
-    return piecewise(x == 0, (x, y), lambda x, y: 0.0, (0.0, 1.0), operator.truediv, (0.0, 1.0))
+    """Return `x / y`, and 0 where both are 0, or the second is no number to divide by."""
+    return piecewise(
+        (x == 0) & ~(abs(y) > 0), (x, y), lambda x, y: 0.0, (0.0, 1.0), operator.truediv, (0.0, 1.0)
+    )
 
 
 def agm_slope(a, b, out):

@@ -55,7 +55,8 @@ rule.scalar(sp.owens_t)(
 
 def times(a, h):
     """Return `a * h`, and 0 where `h` is 0 though `a` may be infinite."""
-    return piecewise(h == 0, (a, h), lambda a, h: 0.0, (0.0, 0.0), operator.mul, (1.0, 1.0))
+    at_once = (h == 0) & np.isinf(a)
+    return piecewise(at_once, (a, h), lambda a, h: 0.0, (0.0, 0.0), operator.mul, (1.0, 1.0))
 
 
 def dawsn_slope(z, out):
@@ -107,7 +108,9 @@ def voigt_by_sigma(x, sigma, gamma):
     """Return the derivative by `sigma`: `sigma` times that by `x`, twice (the heat equation)."""
     width, _, curvature = faddeeva(x, sigma, gamma)
     slope = -np.real(curvature) / (width * width * ROOT_2PI)
-    return np.where(sigma == 0, 0.0, slope)
+    x, gamma = np.clip(x, -1e50, 1e50), np.clip(gamma, -1e50, 1e50)
+    cauchy = 2 * gamma * (3 * x * x - gamma * gamma) / np.pi / (x * x + gamma * gamma) ** 3
+    return np.where(sigma == 0, sigma * cauchy, slope)
 
 
 def voigt_by_gamma(x, sigma, gamma):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import piecewise, truncated
+from rules_scipy.shared.expansions import horner, piecewise, truncated
 from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import RuleSet
@@ -33,8 +33,12 @@ def expn_slope(n, x):
 
 
 def spence_slope(z):
-    """Return `log(z) / (1 - z)`, and its limit -1 where `z` is one."""
-    return piecewise(z == 1, (z,), lambda z: -1.0, (1.0,), lambda z: np.log(z) / (1 - z), (2.0,))
+    """Return `log(z) / (1 - z)`, by its series where `z` is near one."""
+
+    def near(z):
+        return -horner([1, -1 / 2, 1 / 3, -1 / 4, 1 / 5, -1 / 6], z - 1)
+
+    return piecewise(abs(z - 1) < 1e-3, (z,), near, (1.0,), lambda z: np.log(z) / (1 - z), (2.0,))
 
 
 def ratio(f, z):

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.outputs import strong
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.lambert")
@@ -17,6 +18,6 @@ def _(z: Numeric, k=0, tol=1e-8):
     def pullback(dy):
         with np.errstate(all="ignore"):
             slope = np.exp(-y) / (1 + y)  # 4.13.4
-            return (project(np.where(dy == 0, 0.0, dy * np.conj(slope)), z),)
+            return (project(strong(dy, slope), z),)
 
     return y, pullback

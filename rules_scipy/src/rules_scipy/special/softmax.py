@@ -33,14 +33,17 @@ def _(x: Numeric, axis=None):
 
 
 @rule(sp.logsumexp)
-def _(a: Numeric, axis=None, *, keepdims=False, return_sign=False):
-    y = sp.logsumexp(a, axis, keepdims=keepdims, return_sign=return_sign)
+def _(a: Numeric, axis=None, *, b=None, keepdims=False, return_sign=False):
+    y = sp.logsumexp(a, axis, b, keepdims, return_sign)
 
     def pullback(dy):
         dlog = dy[0] if return_sign else dy
         if dlog is None:
             return (None,)
-        return (project(spread(dlog, axis, keepdims) * np.conj(shares(a, axis)), a),)
+        dlog = spread(dlog, axis, keepdims)
+        if b is None:
+            return (project(dlog * np.conj(shares(a, axis)), a),)
+        return (weighted(dlog * terms(a, axis, b), b, a),)
 
     return y, pullback
 
@@ -49,25 +52,36 @@ def _(a: Numeric, axis=None, *, keepdims=False, return_sign=False):
 def _(a: Numeric, axis: object, b: Numeric, keepdims=False, return_sign=False):
     y = sp.logsumexp(a, axis, b, keepdims, return_sign)
 
-    def weights(dy):
+    def of_terms(dy):
         dlog = dy[0] if return_sign else dy
-        used = np.broadcast_to(np.not_equal(b, 0), np.broadcast_shapes(np.shape(a), np.shape(b)))
-        largest = np.max(np.where(used, a, -np.inf), axis=axis, keepdims=True)
-        largest = np.where(np.isfinite(largest), largest, 0.0)
-        # where a weight is zero, its term is, though the sum depends on the weight
-        shifted = np.where(used, a, np.minimum(a, largest + 600.0)) - largest
-        total = np.sum(b * np.exp(shifted), axis=axis, keepdims=True)
         dlog = 0.0 if dlog is None else spread(dlog, axis, keepdims)
-        return dlog * np.exp(a - largest) / total
+        return dlog * terms(a, axis, b)
 
     def by_a(shared):
-        without = np.equal(b, 0) & ~np.isfinite(shared)  # an infinite entry that is left out
-        return project(np.where(without, 0.0, shared * b), a)
+        return weighted(shared, b, a)
 
     def by_b(shared):
         return project(shared, b)
 
-    return y, (weights, (by_a, None, by_b))
+    return y, (of_terms, (by_a, None, by_b))
+
+
+def terms(a, axis, b):
+    """Return `exp(a)` over the sum of `b * exp(a)`."""
+    used = np.broadcast_to(np.not_equal(b, 0), np.broadcast_shapes(np.shape(a), np.shape(b)))
+    largest = np.max(np.where(used, a, -np.inf), axis=axis, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0.0)
+    # where a weight is zero, its term is, though the sum depends on the weight
+    shifted = np.where(used, a, np.minimum(a, largest + 600.0)) - largest
+    total = np.sum(b * np.exp(shifted), axis=axis, keepdims=True)
+    return np.exp(a - largest) / total
+
+
+def weighted(shared, b, a):
+    """Return `shared * b` as the cotangent of `a`."""
+    without = np.equal(b, 0) & ~np.isfinite(shared)  # an infinite entry that is left out
+    with np.errstate(invalid="ignore"):
+        return project(np.where(without, 0.0, shared * b), a)
 
 
 def shares(a, axis):

@@ -1,7 +1,5 @@
 """Struve functions (DLMF 11), by their argument."""
 
-import operator
-
 import numpy as np
 from scipy import special as sp
 
@@ -11,19 +9,32 @@ from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.struve")
 
-rule.scalar(sp.struve, refuses={"v": ORDER})(lambda v, x, out: (None, slope(sp.struve, v, x, out)))
+rule.scalar(sp.struve, refuses={"v": ORDER})(
+    lambda v, x, out: (None, slope(sp.struve, v, x, out, -1.0))
+)
 rule.scalar(sp.modstruve, refuses={"v": ORDER})(
-    lambda v, x, out: (None, slope(sp.modstruve, v, x, out))
+    lambda v, x, out: (None, slope(sp.modstruve, v, x, out, 1.0))
 )
 rule.scalar(sp.itstruve0)(lambda x: of_known(x))
 rule.scalar(sp.it2struve0)(lambda x: -ratio(x))
 rule.scalar(sp.itmodstruve0)(lambda x: sp.modstruve(0, x))
 
 
-def slope(f, v, x, out):
-    """Return the derivative by 11.4.27 and 11.4.29, of order -1 at zero by 11.2.1 and 11.2.2."""
-    even = (v == -1) & (x == 0)
-    return np.where(even, 0.0, f(v - 1, x) - over(v * out, x))
+def slope(f, v, x, out, sign):
+    """Return the derivative by 11.4.27 and 11.4.29, and at zero by 11.4.24 and 11.4.26.
+
+    These divide by nothing; elsewhere they cancel. Of order -1 it is zero there (11.2.1, 11.2.2).
+    """
+
+    def at_zero(v, x, out):
+        power = (x / 2) ** np.maximum(v, 0.0) * sp.rgamma(v + 1.5) / np.sqrt(np.pi)
+        middle = np.where(v == -1, 0.0, (f(v - 1, x) + sign * f(v + 1, x) + power) / 2)
+        return np.where(v < 0, np.where(v == -1, 0.0, f(v - 1, x)), middle)
+
+    def elsewhere(v, x, out):
+        return f(v - 1, x) - v * out / x
+
+    return piecewise(x == 0, (v, x, out), at_zero, (0.0, 0.0, 0.0), elsewhere, (0.0, 1.0, 0.0))
 
 
 def of_known(x):
@@ -40,8 +51,3 @@ def ratio(x):
     """Return `struve(0, x) / x`, and its limit at 0."""
     first = 2 / np.pi
     return piecewise(x == 0, (x,), lambda x: first, (0.0,), lambda x: sp.struve(0, x) / x, (1.0,))
-
-
-def over(y, x):
-    """Return `y / x`, and 0 where `x` is 0, as `y` is there."""
-    return piecewise(x == 0, (y, x), lambda y, x: 0.0, (0.0, 1.0), operator.truediv, (0.0, 1.0))

@@ -15,6 +15,8 @@ from rules_base.shared.matrices import (
     as_array,
     columns,
     conjugate,
+    diagonal,
+    diagonal_matrix,
     hermitian_of_triangle,
     rows,
     triangle_of_hermitian,
@@ -96,11 +98,56 @@ def cofactors(a, determinant):
     """
     if np.all(determinant != 0):
         return scaled(conjugate(determinant), adjoint(np.linalg.inv(a)))
+    return cofactors_by_singular_values(a)
+
+
+def cofactors_by_singular_values(a):
+    """Return the conjugated cofactors of matrices that may be singular."""
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
     others = np.where(on_the_diagonal(n, n, s), 1, columns(s))
-    phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))
-    return scaled(phase, (u * columns(np.prod(others, axis=-1))) @ vh)
+    return scaled(phase_of(u, vh), (u * columns(np.prod(others, axis=-1))) @ vh)
+
+
+def phase_of(u, vh):
+    """Return the conjugated determinant of the unitary factors."""
+    return conjugate(np.linalg.det(u) * np.linalg.det(vh))
+
+
+@rule(cofactors_by_singular_values)
+def _(a: np.ndarray):
+    def pullback(dy):
+        return (project(moved_cofactors(dy, a), a),)
+
+    return cofactors_by_singular_values(a), pullback
+
+
+@rule.forward(cofactors_by_singular_values)
+def _(a: np.ndarray):
+    return cofactors_by_singular_values(a), (lambda da: moved_cofactors(da, a),)
+
+
+def moved_cofactors(da, a):
+    """Return the derivative of the conjugated cofactors of `a` in a direction.
+
+    It is its own transpose, as a second derivative. Between singular vectors it is that of a
+    diagonal matrix, in which each cofactor is a product of entries.
+    """
+    u, s, vh = np.linalg.svd(a)
+    inner = scaled(phase_of(u, vh), vh @ adjoint(da) @ u)
+    others = products_but_two(s)
+    own = np.sum(others * columns(diagonal(inner)), axis=-1)
+    return u @ (diagonal_matrix(own) - others * inner) @ vh
+
+
+def products_but_two(s):
+    """Return a matrix of the products of all entries but two, with a diagonal of zeros."""
+    n = s.shape[-1]
+    found = np.zeros((*s.shape, n), s.dtype)
+    for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        kept = (np.arange(n) != i) & (np.arange(n) != j)
+        found[..., i, j] = found[..., j, i] = np.prod(s[..., kept], axis=-1)
+    return found
 
 
 @rule(np.linalg.slogdet)

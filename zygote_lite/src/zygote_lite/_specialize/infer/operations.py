@@ -290,7 +290,7 @@ def inactive(
     of_whole = any(x.is_known_by_rule for x in xs) and rule_of(f, xs, kws) is not None
     as_it_is = is_pure(f) and all(map(_is_operand, (*xs, *kws.values())))
     if hasattr(f, "__code__") and not as_it_is and not of_whole:
-        if builder.inner and not builder.plain:
+        if builder.inner:
             rule = _rule_of_outer_gradient(f, xs, kws)
             if rule is not None and rule.kind == "constant":
                 return _cut_off(builder, f, xs, kws, stem)

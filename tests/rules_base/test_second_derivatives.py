@@ -1,0 +1,99 @@
+"""Second derivatives where the formula of the first one has a special case, against differences.
+
+Functions are smooth there: what is special is the formula, for a tie, a zero or a singular matrix.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
+from zygote_lite import grad, gradient, hessian, hvp, jacobian, jvp
+from zygote_lite.testing import recorded_only
+
+A = np.array([[1.0, 2.0], [3.0, -1.0]])
+SINGULAR = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.5, 1.0, 1.5]])
+CASES = {
+    "likelihood of a logistic model": (lambda w: np.sum(np.logaddexp(0, A @ w)), np.zeros(2)),
+    "base 2": (lambda w: np.sum(np.logaddexp2(w, w[::-1])), np.ones(3)),
+    "accumulated": (lambda w: np.sum(np.logaddexp.accumulate(w) ** 2), np.zeros(3)),
+    "outer": (lambda w: np.sum(np.logaddexp.outer(w, w) ** 2), np.array([0.5, 0.5, 1.0])),
+    "running products": (lambda w: np.sum(np.cumprod(w) ** 2), np.array([2.0, 0.0, 3.0, 0.0, 1.0])),
+    "rows": (lambda w: np.sum(np.cumprod(w, axis=1)), np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])),
+    "missing values": (lambda w: np.sum(np.nancumprod(w)), np.array([2.0, 0.0, 3.0, 0.0])),
+    "array API": (lambda w: np.sum(np.cumulative_prod(w)), np.zeros(3)),
+    "products": (lambda w: np.prod(w), np.array([0.0, 2.0, 0.0, 3.0])),
+    "accumulate": (lambda w: np.sum(np.multiply.accumulate(w)), np.zeros(3)),
+    "Vandermonde": (lambda w: np.sum(np.vander(w, 4)), np.zeros(2)),
+    "no matrix": (lambda w: np.linalg.det(w), np.zeros((2, 2))),
+    "rank 1": (lambda w: np.linalg.det(w), SINGULAR),
+    "rank 2 in a stack": (
+        lambda w: np.sum(np.linalg.det(w)),
+        np.stack([SINGULAR + np.eye(3), SINGULAR + np.diag([1.0, 0.0, 0.0])]),
+    ),
+    "power of zero": (lambda w: math.pow(w[0], w[1]), np.array([2.0, 0.0])),
+}
+# forward mode over forward mode asks for the derivative of singular vectors, which is not needed
+REFUSED_TWICE = {"no matrix", "rank 1", "rank 2 in a stack"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hessian(name):
+    f, x = CASES[name]
+    expected = jacobian_by_differences(lambda x: gradient(f, x)[0], (x,))
+    v = np.cos(np.arange(x.size)).reshape(x.shape)
+    for _ in range(3):
+        np.testing.assert_allclose(hessian(f)(x), expected, rtol=1e-6, atol=1e-7)
+    product = np.tensordot(expected, v, x.ndim)
+    np.testing.assert_allclose(hvp(f)(x, v), product, rtol=1e-6, atol=1e-7)
+    with recorded_only():
+        np.testing.assert_allclose(hessian(f)(x), expected, rtol=1e-6, atol=1e-7)
+    of_gradient = grad(lambda x: np.sum(v * grad(f)(x)))
+    for _ in range(3):
+        np.testing.assert_allclose(of_gradient(x), product, rtol=1e-6, atol=1e-7)
+    if name in REFUSED_TWICE:
+        with pytest.raises(np.linalg.LinAlgError, match="singular vectors"):
+            jvp(lambda x: jvp(f, (x,), (v,))[1], (x,), (v,))
+        return
+    _, twice = jvp(lambda x: jvp(f, (x,), (v,))[1], (x,), (v,))
+    np.testing.assert_allclose(twice, np.sum(product * v), rtol=1e-6, atol=1e-7)
+
+
+def test_complex_determinants():
+    w = SINGULAR.astype(complex)
+    w[2] *= 1j
+
+    def f(x):
+        return np.abs(np.linalg.det(w + x)) ** 2 + np.real(np.linalg.det(w + (1 + 2j) * x))
+
+    x = np.zeros((3, 3))
+    expected = jacobian_by_differences(lambda x: gradient(f, x)[0], (x,))
+    np.testing.assert_allclose(hessian(f)(x), expected, rtol=1e-6, atol=1e-7)
+
+
+def test_a_cotangent_of_zero_has_the_slope_of_its_factor():
+    """It wins over what is not finite, and over nothing else."""
+    x = np.array([4.0, 0.0])
+
+    def of_weights(w):
+        return grad(lambda x: np.sum(w * np.linalg.norm(x[:, None] ** 0.5, axis=1)))(x)[0]
+
+    with np.errstate(all="ignore"):
+        d = jacobian(of_weights)(np.zeros(2))
+        expected = jacobian_by_differences(of_weights, (np.zeros(2),))
+    np.testing.assert_allclose(d, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_zeros_and_infinities_among_running_products(axis):
+    x = np.array([[2.0, 0.0, np.inf], [3.0, 0.5, 1.0]])
+    dy = np.array([1.0, 1, 0, 0, 0, 0] if axis is None else [[1.0, 0, 0], [1, 0, 0]])
+
+    def f(x):
+        return np.sum(np.where(dy != 0, np.cumprod(x, axis), 0.0))
+
+    with np.errstate(invalid="ignore"):
+        d = gradient(f, x)[0]
+        finite = np.where(np.isfinite(x), x, 7.0)
+        np.testing.assert_allclose(d, gradient(f, finite)[0])

@@ -1,0 +1,60 @@
+"""Second derivatives where the formula of the first one has a special case, against differences."""
+
+import numpy as np
+import pytest
+from scipy import special as sp
+
+from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
+from zygote_lite import gradient, hessian
+from zygote_lite.testing import recorded_only
+
+B = np.array([1.0, 2.0])
+CASES = {
+    "weights by name": (lambda v: sp.logsumexp(v, b=B), (0.0, 0.0)),
+    "weights": (lambda v: sp.logsumexp(v, None, B) ** 2, (0.0, 0.0)),
+    "xlogy": (lambda v: sp.xlogy(v[0], v[1]), (0.0, 2.0)),
+    "xlog1py": (lambda v: sp.xlog1py(v[0], v[1]), (0.0, 2.0)),
+    "powm1": (lambda v: sp.powm1(v[0], v[1]), (2.0, 0.0)),
+    "spence": (lambda v: sp.spence(v[0]), (1.0,)),
+    "spence by its series": (lambda v: sp.spence(v[0]), (1.0009,)),
+    "spence beside it": (lambda v: sp.spence(v[0]), (1.0011,)),
+    "kv": (lambda v: sp.kv(v[0], v[1]), (0.0, 2.0)),
+    "kve": (lambda v: sp.kve(v[0], v[1]), (0.0, 2.0)),
+    "owens_t": (lambda v: sp.owens_t(v[0], v[1]), (0.0, 2.0)),
+    "stdtr": (lambda v: sp.stdtr(v[0], v[1]), (2.0, 0.0)),
+    "stdtr of many": (lambda v: sp.stdtr(v[0], v[1]), (1500.0, 0.0)),
+    "stdtrit": (lambda v: sp.stdtrit(v[0], v[1]), (2.0, 0.5)),
+    "struve": (lambda v: sp.struve(1, v[0]), (0.0,)),
+    "modstruve": (lambda v: sp.modstruve(1, v[0]), (0.0,)),
+    "struve of order 0": (lambda v: sp.struve(0, v[0]), (0.0,)),
+    "lambertw": (lambda v: np.real(sp.lambertw(v[0])) ** 2, (0.0,)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hessian(name):
+    f, x = CASES[name][0], np.array(CASES[name][1])
+    expected = jacobian_by_differences(lambda x: gradient(f, x)[0], (x,))
+    for _ in range(3):
+        np.testing.assert_allclose(hessian(f)(x), expected, rtol=1e-5, atol=1e-7)
+    with recorded_only():
+        np.testing.assert_allclose(hessian(f)(x), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_the_voigt_profile_without_gauss_obeys_the_heat_equation():
+    x = np.array([0.3, 0.0, 0.7])
+    found = hessian(lambda v: sp.voigt_profile(v[0], v[1], v[2]))(x)
+    by_position = hessian(lambda v: 0.7 / np.pi / (v * v + 0.49))(0.3)
+    np.testing.assert_allclose(found[1], [0.0, by_position, 0.0], atol=1e-12)
+    np.testing.assert_allclose(found[0, 0], by_position)
+
+
+def test_a_cotangent_of_zero_has_the_slope_of_its_factor():
+    x = np.array([0.3, 0.5])
+
+    def slopes(w):
+        return gradient(lambda x: np.sum(w * np.real(sp.lambertw(x))), x)[0]
+
+    w = np.array([0.0, 1.0])
+    found = np.stack([gradient(lambda w, i=i: slopes(w)[i], w)[0] for i in range(2)])
+    np.testing.assert_allclose(found, jacobian_by_differences(slopes, (w,)), atol=1e-9)
