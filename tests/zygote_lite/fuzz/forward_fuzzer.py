@@ -17,7 +17,13 @@ import numpy as np
 from rulescore import Tangent
 from rulescore.testing._leaves import inner
 from tests.zygote_lite.constructs.table import CASES
-from tests.zygote_lite.fuzz.specialized_fuzzer import COARSE, KINDS, TOLERANCE, of_effects
+from tests.zygote_lite.fuzz.specialized_fuzzer import (
+    COARSE,
+    KINDS,
+    TOLERANCE,
+    begin_again,
+    of_effects,
+)
 from zygote_lite import DifferentiationError, grad, gradient, hvp, jvp, testing
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite.modes import TRANSFORMED
@@ -42,18 +48,22 @@ def check(f, xs, numbers, seed, tolerance=TOLERANCE, slopes=None):
 
     Returns whether it is refused, recorded or transformed. `slopes` is the gradient, where known.
     """
+    begin_again(f)
     slopes = gradient(f, *copy.deepcopy(xs)) if slopes is None else slopes
     generator = np.random.default_rng(seed)
     moves = [direction(filled(None, x), generator) for x in copy.deepcopy(xs)]
     dxs = [v if i in numbers else None for i, v in enumerate(moves)]
     plain = copy.deepcopy(xs)
+    begin_again(f)
     value = f(*plain)
+    begin_again(f)
     with testing.compared(tolerance), testing.strict(), testing.observed() as answers:
         try:
             y, dy = jvp(f, copy.deepcopy(xs), dxs)
         except DifferentiationError:
             return "refused"
     if answers:
+        begin_again(f)
         y, dy = jvp(f, copy.deepcopy(xs), dxs)
     np.testing.assert_allclose(y, value, rtol=tolerance, atol=tolerance)
     pairs = [(d, v) for d, v in zip(slopes, dxs, strict=True) if v is not None]
@@ -74,11 +84,13 @@ def check_second(f, xs, numbers, seed, tolerance=TOLERANCE):
         return None
     v = direction(filled(None, xs[number]), np.random.default_rng(seed))
     dxs = [v if i == number else None for i in range(len(xs))]
+    begin_again(f)
     with testing.compared(tolerance), testing.strict(), testing.observed() as answers:
         try:
             _, dg = jvp(grad(f, number), copy.deepcopy(xs), dxs)
         except (DifferentiationError, TypeError):  # or the value is no number
             return "refused"
+    begin_again(f)
     with testing.recorded_only():
         product = hvp(f, number)(*copy.deepcopy(xs), v)
     if np.all(np.isfinite(dg)) and np.all(np.isfinite(product)):
@@ -115,7 +127,9 @@ def _note(counts, wrong, name, f, xs, numbers, seed, tolerance):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
+            begin_again(f)
             f(*copy.deepcopy(xs))
+            begin_again(f)
             slopes = gradient(f, *copy.deepcopy(xs))
         except Exception:
             counts["no gradient"] += 1

@@ -252,6 +252,15 @@ def examine(kind, seed):
     return None, counts
 
 
+def begin_again(f, k=0):
+    """Give the variables outside of a program the values before a call; return those by name."""
+    kept = f.__globals__["fresh"](k) if "fresh" in f.__globals__ else {}
+    f.__globals__.update(kept)
+    if "reset" in f.__globals__:
+        f.__globals__["reset"](k)
+    return kept
+
+
 def wrong_effects(f, choices, numbers, told=repr):
     """Return how the effects of calls differ from those of the function alone.
 
@@ -268,10 +277,7 @@ def wrong_effects(f, choices, numbers, told=repr):
             random.setstate(before[1])
             given, out = copy.deepcopy(xs), io.StringIO()
             f.__globals__.update({name: x + k for name, x in effect_programs.GLOBALS.items()})
-            kept = f.__globals__["fresh"](k) if "fresh" in f.__globals__ else {}
-            f.__globals__.update(kept)
-            if "reset" in f.__globals__:
-                f.__globals__["reset"](k)
+            kept = begin_again(f, k)
             shared = f.__globals__.get("SHARED")
             if shared is not None:
                 vars(shared).update(vars(given_programs.fresh()))
