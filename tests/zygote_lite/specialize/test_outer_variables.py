@@ -3,13 +3,14 @@
 The oracle of effects is the function itself, called as it is; that of gradients are differences.
 """
 
+import contextlib
 import math
 import sys
 
 import numpy as np
 import pytest
 
-from zygote_lite import grad, jvp, testing, value_and_grad
+from zygote_lite import grad, jacfwd, jvp, linearize, testing, value_and_grad
 from zygote_lite.modes import leaving
 
 HERE = sys.modules[__name__]
@@ -329,3 +330,29 @@ def test_an_error_of_the_program_leaves_nothing_for_later_calls():
         with pytest.raises(TypeError):
             grad(loss)(4.0)
     assert leaving.suspected is None
+
+
+@pytest.mark.parametrize(
+    "mode", [contextlib.nullcontext, testing.transformed_only, testing.compared]
+)
+@pytest.mark.parametrize("is_jacobian", [False, True])
+def test_linearize_and_jacfwd_have_effects_once_in_each_mode(mode, is_jacobian):
+    count, seen = 0, np.zeros(1)
+
+    def f(x):
+        nonlocal count
+        count += 1
+        seen[0] += 1.0
+        return x * x * count
+
+    x = np.array([0.5, 2.0])
+    testing.forget(f)
+    with mode():
+        for n in range(1, 4):
+            if is_jacobian:
+                assert jacfwd(f)(x).tolist() == np.diag(2 * n * x).tolist()
+            else:
+                y, push = linearize(f, x)
+                assert y.tolist() == (n * x * x).tolist()
+                assert push(np.ones(2)).tolist() == (2 * n * x).tolist()
+            assert (count, seen[0]) == (n, n)

@@ -175,15 +175,14 @@ def by_dual_code(
     known = specializations_of(function, len(given), places, False, False, FORWARD, over)
     if known is None:
         return None
-    found: tuple[Any, Any] | None = None
-    if not (quiet and known.has_effects()):
-        found = known.enter(function, *given, *moving)
+    found: tuple[Any, Any] | None
+    found = (known.enter_quietly if quiet else known.enter)(function, *given, *moving)
     if found is not None and function is f and len(given) == len(xs):
         _enter_at_once(f, known)
     if found is None:
         plugins()  # their rules, were they loaded later, would put the code out of date
-        if known.note(function, (*given, *moving)) and not (quiet and known.has_effects()):
-            found = known.enter(function, *given, *moving)
+        if known.note(function, (*given, *moving)):
+            found = (known.enter_quietly if quiet else known.enter)(function, *given, *moving)
     return found
 
 

@@ -92,6 +92,13 @@ class Specializations:
         """Return whether a call of the code may have effects that can be seen from outside."""
         return any(enter.__globals__["changes"] for enter in self.made)
 
+    def enter_quietly(self, f: Any, *xs: Any) -> Any:
+        """Return what code without effects gives, or `None`."""
+        if self.has_effects():
+            return None
+        watched = watching.count and self.form != AS_RULE
+        return watch(self, f, *xs, quiet=True) if watched else self.enter(f, *xs)
+
     def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:
         """Make code for a call at once; return the reason where that cannot be done."""
         plugins()  # their rules, were they loaded later, would put the code out of date

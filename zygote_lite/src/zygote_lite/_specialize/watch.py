@@ -64,9 +64,18 @@ class Known(Protocol):
     def reason(self, xs: tuple[Any, ...]) -> str | None:
         """Return why there is no code for arguments of these types, where it is known."""
 
+    def has_effects(self) -> bool:
+        """Return whether a call of the code may have effects that can be seen from outside."""
 
-def watch(known: Known, f: Any, *xs: Any) -> Any:
-    """Enter transformed code as the mode asks for; return its answer, or `None`."""
+
+def watch(known: Known, f: Any, *xs: Any, quiet: bool = False) -> Any:
+    """Enter transformed code as the mode asks for; return its answer, or `None`.
+
+    Arguments:
+        known: the code.
+        f, xs: the call.
+        quiet: whether code that has effects may not answer, as none does that is made for it.
+    """
     leaving.reason = leaving.suspected = None
     mode = current()
     if state.active is not None:  # the tape is running
@@ -80,6 +89,8 @@ def watch(known: Known, f: Any, *xs: Any) -> Any:
     if found is None and failure is None:
         if mode.is_eager and (mode.tier == TRANSFORMED or known.reason(xs) is None):
             reason = known.prepare(f, xs)
+            if quiet and known.has_effects():
+                return None
             if reason is None:
                 found, enter, failure = _entered(known, f, xs, mode)
         else:
