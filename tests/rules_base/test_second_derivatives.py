@@ -97,3 +97,14 @@ def test_zeros_and_infinities_among_running_products(axis):
         d = gradient(f, x)[0]
         finite = np.where(np.isfinite(x), x, 7.0)
         np.testing.assert_allclose(d, gradient(f, finite)[0])
+
+
+@pytest.mark.parametrize("mode", [grad, lambda f: lambda a: jvp(f, (a,), (A,))[1]])
+def test_an_array_that_is_said_to_be_hermitian_counts_by_its_lower_triangle(mode):
+    def f(a):
+        return np.sum(A * np.linalg.pinv(a, hermitian=True))
+
+    a = np.array([[2.0, 7.0], [0.5, 1.0]])
+    lower = np.tril(a) + np.tril(a, -1).T
+    np.testing.assert_allclose(mode(f)(a), mode(f)(lower))
+    np.testing.assert_allclose(grad(f)(a), jacobian_by_differences(f, (a,)), rtol=1e-7, atol=1e-9)

@@ -46,6 +46,6 @@ def _pullback(part, x, operands, y):
     def pullback(dy):
         with np.errstate(all="ignore"):
             slope = part(*operands, y)
-            return project(np.where(slope == 0, 0.0, strong(dy, slope)), x)
+            return project(np.where((slope == 0) & ~np.isfinite(dy), 0.0, strong(dy, slope)), x)
 
     return pullback

@@ -25,6 +25,14 @@ of_methods(rule, stats.skewnorm, "_cdf")(
     lambda d, x, a, y: -np.exp(-x * x * (1 + a * a) / 2) / (np.pi * (1 + a * a)),
 )
 
+# SciPy's formulas have `abs(x)`, whose second derivative at 0 is not that of the density
+of_methods(rule, stats.cauchy, "_logpdf")(
+    lambda d, x, y: np.where(
+        abs(x) < 1, -2 * x / (1 + x * x), -2 / (x + 1 / np.where(x == 0, 1, x))
+    )
+)
+of_methods(rule, stats.logistic, "_logpdf")(lambda d, x, y: -np.tanh(x / 2))
+
 of_methods(rule, stats.landau, "_pdf")(lambda d, x, y: landau_slope(x))
 of_methods(rule, stats.landau, "_cdf")(lambda d, x, y: d._pdf(x))
 of_methods(rule, stats.landau, "_sf")(lambda d, x, y: -d._pdf(x))

@@ -270,7 +270,7 @@ def _(a: ArrayLike, rcond=None, hermitian=False, **options):
 
     def pullback(dy):
         # the rank is taken to be constant (Golub and Pereyra)
-        x = as_array(a)
+        x = hermitian_of_triangle(as_array(a), True) if hermitian else as_array(a)
         yh, dyh = adjoint(y), adjoint(dy)
         rest = dyh @ y @ yh
         other = yh @ y @ dyh
@@ -332,6 +332,7 @@ def _(a: ArrayLike, rcond=None, hermitian=False, **options):
     def pushforward(da):
         da = hermitian_of_triangle(as_array(da), True) if hermitian else as_array(da)
         x, dah, yh = as_array(a), adjoint(da), adjoint(y)
+        x = hermitian_of_triangle(x, True) if hermitian else x
         outside, null = y @ yh @ dah, dah @ yh @ y
         return outside - outside @ x @ y + null - y @ x @ null - y @ da @ y
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import special as sp
+from scipy import stats
 
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
 from zygote_lite import gradient, hessian
@@ -28,6 +29,10 @@ CASES = {
     "modstruve": (lambda v: sp.modstruve(1, v[0]), (0.0,)),
     "struve of order 0": (lambda v: sp.struve(0, v[0]), (0.0,)),
     "lambertw": (lambda v: np.real(sp.lambertw(v[0])) ** 2, (0.0,)),
+    "peak of Cauchy's density": (lambda v: stats.cauchy.logpdf(0.0, v[0], v[1]), (0.0, 1.0)),
+    "peak of the logistic density": (lambda v: stats.logistic.pdf(0.3, v[0], v[1]), (0.3, 2.0)),
+    "peak of a kappa density": (lambda v: stats.kappa4.logpdf(v[0], 0.1, 0.0), (0.0,)),
+    "peak of an F density": (lambda v: stats.f.logpdf(v[0], 6.0, 4.0), (4 / 9,)),
 }
 
 
