@@ -4,6 +4,7 @@ The functions that a solver is given capture what is differentiated, in many way
 differences and the tape are the oracles, on the first calls and on later ones.
 """
 
+import contextlib
 import functools
 import math
 
@@ -27,7 +28,7 @@ from zygote_lite import NoRuleError, code_adjoint, grad, hessian, hvp, jvp, valu
 from zygote_lite._specialize.handed import answered
 from zygote_lite._tape import rules
 from zygote_lite.modes import CHECKED
-from zygote_lite.testing import observed, recorded_only
+from zygote_lite.testing import compared, forget, observed, recorded_only
 
 GRAVITY = 9.81
 DATA = np.array([1.0, 2.0, 3.0])
@@ -642,3 +643,59 @@ def test_a_solver_through_which_no_gradient_passes_is_called_alone():
     assert "brentq()" in text
     assert " = minimize(" in text
     assert "is recorded" not in text
+
+
+# -- arrays from outside that functions given to rules read or write ------------------------------
+
+WORK = np.zeros(2)
+
+
+def of_work(t):
+    return t * t - WORK[0]
+
+
+def reads_what_was_written(x):
+    WORK[0] += 1.0
+    return np.sum(x * x) * brentq(of_work, 0.0, 9.0)
+
+
+def counted(t, a):
+    WORK[1] += 1.0
+    return t * a
+
+
+def is_counted(x):
+    before = WORK[1]
+    y = quad(counted, 0.0, 1.0, args=(x[0],))[0]
+    return y * (WORK[1] > before)
+
+
+def fails_in_the_middle(t, a):
+    WORK[1] += 1.0
+    if WORK[1] > 5.0:
+        raise ValueError("more than five")
+    return t * a
+
+
+def is_caught(x):
+    try:
+        return quad(fails_in_the_middle, 0.0, 1.0, args=(x[0],))[0]
+    except ValueError:
+        return x[0] * WORK[1]
+
+
+@pytest.mark.parametrize("f", [reads_what_was_written, is_counted, is_caught])
+@pytest.mark.parametrize("mode", [contextlib.nullcontext, compared])
+def test_functions_given_to_rules_find_arrays_from_outside_as_they_are(f, mode):
+    x = np.array([1.5, -0.5])
+    forget(f)
+    values, states = [], []
+    for call in (f, lambda x: value_and_grad(f)(x)[0], lambda x: jvp(f, (x,), (x,))[0]):
+        WORK[:] = 0.0
+        for _ in range(4):
+            with mode():
+                values.append(call(x))
+            states.append(WORK[0])
+    assert values[4:8] == pytest.approx(values[:4])
+    assert values[8:] == pytest.approx(values[:4])
+    assert states[4:8] == states[8:] == states[:4]

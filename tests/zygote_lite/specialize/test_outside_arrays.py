@@ -3,6 +3,8 @@
 The oracle of effects is the function itself, called as it is; that of gradients are differences.
 """
 
+import contextlib
+import functools
 import sys
 
 import numpy as np
@@ -323,3 +325,62 @@ def test_an_object_that_is_differentiated_may_hold_the_array():
     BUFFER[:3] = 2.0
     with testing.recorded_only():
         np.testing.assert_array_equal(grad(loss)(MODEL, X).weights, slope.weights)
+
+
+# -- what reads them while they are changed -------------------------------------------------------
+
+WORK = np.zeros(2)
+
+
+@functools.cache
+def read_by_a_cache(k):
+    return float(WORK[0]) + k
+
+
+def asks_a_cache(x):
+    WORK[0] += 1.0
+    return np.sum(x * x) * read_by_a_cache(1)
+
+
+def asks_a_cache_first(x):
+    y = np.sum(x * x) * read_by_a_cache(1)
+    WORK[0] += 1.0
+    return y * WORK[0]
+
+
+@pytest.mark.parametrize("f", [asks_a_cache, asks_a_cache_first])
+@pytest.mark.parametrize("mode", [contextlib.nullcontext, testing.compared])
+def test_a_cache_is_asked_when_the_program_asks_it(f, mode):
+    found = []
+    for is_plain in (True, False):
+        WORK[:] = 0.0
+        read_by_a_cache.cache_clear()
+        testing.forget(f)
+        for _ in range(4):
+            with mode():
+                found.append(f(X) if is_plain else jvp(f, (X,), (X,))[0])
+                found.append(f(X) if is_plain else value_and_grad(f)(X)[0])
+    assert found[8:] == pytest.approx(found[:8])
+
+
+def with_counter_and_cache():
+    n = 0
+
+    @functools.cache
+    def rate(k):
+        return n + k
+
+    def loss(x):
+        nonlocal n
+        n += 1
+        return np.sum(x * x) * rate(1)
+
+    return loss
+
+
+@pytest.mark.parametrize("is_forward", [False, True])
+def test_what_a_cache_keeps_of_a_variable_is_that_of_the_first_call(is_forward):
+    loss, plain = with_counter_and_cache(), with_counter_and_cache()
+    for _ in range(4):
+        y, _ = jvp(loss, (X,), (X,)) if is_forward else value_and_grad(loss)(X)
+        assert y == pytest.approx(plain(X))

@@ -172,9 +172,15 @@ class Builder(Draft, ABC):
 
         A call is no such reader if its source was looked at for that.
         """
+        if self.inputs.asks_caches:
+            self.refuse_caches()
         for op in self.definitions.values():
             if op not in self.searched:
                 self.refuse_readers(op.function, op.arguments)
+
+    def refuse_caches(self) -> None:
+        """Refuse that a function under a cache is asked, which may read what the code changes."""
+        raise Unsound.EFFECTS("it changes something that a function under `lru_cache` may read")
 
     def note_state(self, op: Op) -> None:
         """Note the state of objects where an operation may raise an error that is caught."""

@@ -51,6 +51,15 @@ def puts_outside(own: frozenset[Hashable]) -> bool:
     return any(type(key) is tuple and key[0] in (_PUT_INTO, _ASSIGNED) for key in own)
 
 
+def is_outside_changed(noted: Iterable[Hashable]) -> bool:
+    """Return whether it is noted of anything from outside that the code changes it."""
+    return any(
+        isinstance(key, WrittenOutside)
+        or (type(key) is tuple and key and key[0] in (_PUT_INTO, _ASSIGNED))
+        for key in noted
+    )
+
+
 def adopted(x: Any) -> tuple[str, int]:
     """Return what notes that the code assigns attributes of an object from outside."""
     return _ASSIGNED, id(x)

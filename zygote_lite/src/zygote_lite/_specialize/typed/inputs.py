@@ -61,6 +61,7 @@ class Inputs:
         guesses: why there is no code for all paths, if branches whose paths cannot be joined are
             taken as the samples take them.
         within_cached: the functions under `lru_cache` whose calls are being read.
+        asks_caches: whether one is asked at entry that reads more than constants from around it.
         effects: what holds the effects of a run, where it has any that can be seen from outside.
         drawn: expressions for the random generators from outside that the code draws from.
         changing: expressions for the containers from outside that the code changes.
@@ -116,6 +117,7 @@ class Inputs:
         self.has_numbers = False
         self.given: dict[str, tuple[Value, str]] = {}
         self.within_cached: set[Any] = set()
+        self.asks_caches = False
         self.constants: dict[str, Any] = {}
         self.facts: dict[str, Fact] = {}
         self.varying: frozenset[OutsidePlace] = frozenset()

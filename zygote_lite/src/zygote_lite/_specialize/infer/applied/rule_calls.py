@@ -8,10 +8,14 @@ with fields.
 As with islands, making code calls the rule on samples: nothing that it calls may have effects.
 """
 
+import contextlib
 import inspect
 import operator
 import types
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from rulescore import project
 from rulescore.faults import an
@@ -53,6 +57,27 @@ from zygote_lite.errors import DifferentiationError
 # -- what code calls -----------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def left_as_they_are(arrays: Sequence[np.ndarray]) -> Iterator[None]:
+    """Give arrays from outside their contents back, and leave the code, where they are written to.
+
+    A function that is given to a rule may do that; the code would read them as they were.
+    """
+    before = [x.copy() for x in arrays]
+    is_left = True
+    try:
+        yield
+        is_left = False
+    finally:
+        written = [
+            (x, y) for x, y in zip(arrays, before, strict=True) if x.tobytes() != y.tobytes()
+        ]
+        for x, y in written:
+            x[...] = y
+        if written and not is_left:
+            raise RuntimeError(LEFT)
+
+
 class AppliedRule:
     """Apply a rule, to operands that are made of numbers and arrays.
 
@@ -62,6 +87,7 @@ class AppliedRule:
         arguments, options: the forms of what it is given.
         active: which leaves are differentiated.
         answer: the form of the value, once that is known.
+        outside: how many of the leaves, the last, are arrays from outside that functions read.
     """
 
     def __init__(
@@ -72,10 +98,15 @@ class AppliedRule:
         self.active, self.needed = active, (False, *[form.carries for form in arguments])
         self.may_change = any(form.may_change for form in (*arguments, *options.values()))
         self.answer: OneValue | SeveralParts = OneValue()
+        self.outside = 0
         self.__name__ = f.__name__
 
     def __call__(self, *xs: Any) -> Any:
-        xs = tuple(map(sealed, xs))
+        with left_as_they_are(xs[len(xs) - self.outside :]):
+            return self.called(tuple(map(sealed, xs)))
+
+    def called(self, xs: tuple[Any, ...]) -> Any:
+        """Return the value, and the pullback if there is a rule."""
         if self.rule is None:
             given, options = self.operands(xs)
             found = self.answer.parts_of(self.f(*given, **options))
@@ -169,17 +200,29 @@ def applied_as_a_whole(
         raise Unsound.LOST_GRADIENT(
             f"a function that is given to {name_of(f)} reads an array that is differentiated"
         )
+    copies = [copy for _, copy in builder.inputs.owned.values()]
+    if any(x in copies for x in search.arrays):
+        raise Unsound.SHARED_WRITE(
+            f"a function that is given to {name_of(f)} reads an array that it did not create, and "
+            "that is written to"
+        )
     samples = tuple([sealed(x.sample) for x in given])
     call = _planned(f, arguments, options, samples, tuple([x.active for x in given]))
+    call.outside = len(search.arrays)
     with search.ending():
         with_values, named = call.operands(samples)
-        call.answer = form_of_answer(run(call.f, with_values, named), call.rule is None)
+        found = None
         try:
-            call.leave_if_written(with_values, named, samples)
-        except RuntimeError:
+            with left_as_they_are([x.sample for x in search.arrays]):
+                found = form_of_answer(run(call.f, with_values, named), call.rule is None)
+                call.leave_if_written(with_values, named, samples)
+        except RuntimeError as error:
+            if found is None:
+                raise
             raise Unsound.EFFECTS(
-                f"a function that is given to {name_of(f)} writes to a list or a dict"
-            ) from None
+                f"a function that is given to {name_of(f)} writes to an array, a list or a dict"
+            ) from error
+        call.answer = found
         if call.rule is None:
             return _without_pullback(builder, call, given, stem)
         builder.inputs.islands[call.__name__] = "its rule is handed the engine"

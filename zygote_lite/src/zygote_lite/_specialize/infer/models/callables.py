@@ -18,6 +18,7 @@ from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_plain
 from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, signature_of, text_of
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import is_outside_changed
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import CacheMaker, Local, LocalCache, Method, Partial
@@ -41,6 +42,7 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     The code changes nothing that the function may read, so a call with equal numbers gives equal
     ones, if it has no effects. An array that it gives would be one and the same for all calls.
     """
+    _refuse_stale_cache(builder, f.sample.__wrapped__)
     given = [*xs, *kws.values()]
     is_first = builder.out is builder.top and not (builder.plain or builder.settings)
     is_first = is_first and not builder.inputs.collectors
@@ -72,6 +74,26 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
             "a function under `lru_cache` returns something other than a number or text"
         )
     return found
+
+
+def _refuse_stale_cache(builder: Builder, inner: Any) -> None:
+    """Refuse code that changes what a function under a cache may read: what it keeps is older.
+
+    Where nothing is known to be changed yet, that is asked again in the end. Where the code is
+    interpreted again in any case, it is not asked now: it would keep what it gives.
+    """
+    if _is_known_for_good(inner):
+        return
+    builder.inputs.asks_caches = True
+    if is_outside_changed(builder.own) or not builder.wanted <= builder.own:
+        builder.refuse_caches()
+
+
+def _is_known_for_good(inner: Any) -> bool:
+    """Return whether a function under a cache reads nothing that a program changes."""
+    if not isinstance(inner, types.FunctionType):
+        return isinstance(inner, _CONSTANT_CALLABLES)
+    return not inner.__closure__ and _reads_libraries_alone(inner)
 
 
 def _without_effects(
@@ -206,11 +228,11 @@ def _kept(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value]) ->
     It is asked for again at each entry, so a cache that was cleared is filled again. Where a small
     cache has forgotten it, the function runs there, before what stands above the call.
     """
-    most = f.sample.cache_parameters()["maxsize"]
+    most, inner = f.sample.cache_parameters()["maxsize"], f.sample.__wrapped__
     if most is not None and most < _FORGETS_BELOW:
-        if not isinstance(f.sample.__wrapped__, types.FunctionType):
+        if not isinstance(inner, types.FunctionType):
             raise NotSupported.METHOD("the function under `lru_cache` is not a Python function")
-        Search(builder).look(f.sample.__wrapped__, 0)
+        Search(builder).look(inner, 0)
     found = run(f.sample, [x.sample for x in xs], {name: x.sample for name, x in kws.items()})
     texts = [text_of(builder, x) for x in xs]
     texts += [f"{name}={text_of(builder, x)}" for name, x in kws.items()]
