@@ -1,8 +1,9 @@
-"""Some random programs, forward: cheap ones, of each kind that the tests of `jvp` do not write."""
+"""Some random programs, forward: a cheap one of almost each kind."""
 
 from tests.zygote_lite.fuzz.forward_fuzzer import run
 
-CHEAP = (840035, 840036, 840037, 840046, 840047, 840048, 840055, 840064, 840065, 840069, 840074)
+CHEAP = (3, 4, 7, 14, 15, 16, 21, 25, 28, 45, 46, 47, 52, 58, 65, 66, 68, 69, 76, 82, 83, 85, 89, 92,
+         107)  # fmt: skip
 
 
 def test_random_programs():
@@ -11,4 +12,4 @@ def test_random_programs():
         counts, wrong = run(1, seed, choices_of_each=2)
         assert wrong == []
         transformed += counts["transformed"] + counts["of the gradient: transformed"]
-    assert transformed >= 36
+    assert transformed >= 60
