@@ -2,8 +2,8 @@
 
 from tests.zygote_lite.fuzz.forward_fuzzer import run
 
-CHEAP = (3, 4, 7, 14, 15, 16, 21, 25, 28, 45, 46, 47, 52, 58, 65, 66, 68, 69, 76, 82, 83, 85, 89, 92,
-         107)  # fmt: skip
+CHEAP = (3, 4, 7, 14, 15, 16, 21, 25, 28, 45, 46, 47, 52, 58, 65, 66, 68, 69, 76, 82, 83, 85, 89,
+         92, 107)  # fmt: skip
 
 
 def test_random_programs():
