@@ -198,4 +198,4 @@ def is_unused(t: Any, p: Any) -> Any:
 
     Where it has one, that is the slope by the target.
     """
-    return (t == 0) & ~(p > 0)
+    return (t == 0) & np.logical_not(p > 0)

@@ -47,9 +47,8 @@ rule.constant(sp.round)
 
 def zero_or_ratio(x, y):
     """Return `x / y`, and 0 where both are 0, or the second is no number to divide by."""
-    return piecewise(
-        (x == 0) & ~(abs(y) > 0), (x, y), lambda x, y: 0.0, (0.0, 1.0), operator.truediv, (0.0, 1.0)
-    )
+    unused = (x == 0) & np.logical_not(abs(y) > 0)
+    return piecewise(unused, (x, y), lambda x, y: 0.0, (0.0, 1.0), operator.truediv, (0.0, 1.0))
 
 
 def agm_slope(a, b, out):
