@@ -34,7 +34,7 @@ import numpy as np
 from rules_scipy import SECTIONS
 from rulescore import project, rrule
 from rulescore._general import _pull_parts
-from rulescore._scalar import _partials
+from rulescore._partials import partials_of
 from rulescore.testing._leaves import random_direction
 
 LIMIT = 2.0  # microseconds, forward and back alike
@@ -216,7 +216,7 @@ def calls_of(rule, xs, options, dy, needed):
         if rule.kind == "scalar":
             y = noted(f, given, {})
             forward = len(calls)
-            for p, x in zip(_partials(rule, tuple(given), y, needed[1:]), xs, strict=True):
+            for p, x in zip(partials_of(rule, tuple(given), y, needed[1:]), xs, strict=True):
                 if p is not None:
                     project(dy * p, x)
         elif rule.kind == "linear":

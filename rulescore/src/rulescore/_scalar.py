@@ -10,13 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from rulescore._errors import Fault, RuleError
+from rulescore._errors import Fault
+from rulescore._partials import (
+    PYTHONS,
+    as_inexact,
+    given_to,
+    ieee,
+    lacks_partials,
+    partials_of,
+    wrong_number,
+)
 from rulescore._product import MANY, REAL, is_finite, pull, push, vdot
 from rulescore._project import project, shape_of
 from rulescore._rule import Rule
 
 _NUMBER = frozenset((float, np.float64, int))
-_PYTHONS = frozenset((float, int))
 _OWN = (np.ndarray, np.generic, int, float, complex)
 _PLAIN = frozenset((np.ndarray, float, int, complex, np.float64, np.float32))
 
@@ -53,9 +61,9 @@ def pull_scalar(
         except (ArithmeticError, ValueError):
             # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
             with np.errstate(all="ignore"):
-                return cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs, needed)
+                return cotangents(rule, tuple(map(ieee, xs)), ieee(out), dy, xs, needed)
     except (TypeError, ValueError, ArithmeticError) as error:
-        if type(error) is TypeError and _lacks_partials(rule, xs, out):
+        if type(error) is TypeError and lacks_partials(rule, xs, out):
             raise Fault.COTANGENT(
                 f"the rule {rule.signature} ({rule.place}) lacks partial derivatives: it returns "
                 "`...` in their place; write each as an expression of the arguments"
@@ -66,14 +74,6 @@ def pull_scalar(
             f"{type(error).__name__}: {error}; give a cotangent of the shape of the value, or "
             "correct the partial derivatives"
         ) from error
-
-
-def _lacks_partials(rule: Rule, xs: tuple[Any, ...], out: Any) -> bool:
-    """Return whether a rule has `...` where partial derivatives are still to be written."""
-    try:
-        return any(p is ... for p in _partials(rule, xs, out, (True,) * len(xs)))
-    except Exception:  # of the user's code: what it raised first is told
-        return False
 
 
 def pull_chosen(
@@ -100,7 +100,7 @@ def pull_chosen(
         finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
     if finite:
         return pull_scalar(rule, out, function, xs, dy, needed)
-    inexact = [_inexact(x, rule) for x in xs]
+    inexact = [as_inexact(x, rule) for x in xs]
     partials = rule.body(*inexact, out) if rule.takes_out else rule.body(*inexact)
     if type(partials) is not tuple:
         partials = (partials,)
@@ -140,9 +140,9 @@ def _of_two_chosen(
 def _of_many(
     rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...], needed: Any
 ) -> tuple[Any, ...]:
-    partials = rule.body(*_given(rule, xs, out))
+    partials = rule.body(*given_to(rule, xs, out))
     if type(partials) is not tuple or len(partials) != len(xs):
-        raise _wrong_number(rule, partials)
+        raise wrong_number(rule, partials)
     return _pulled(partials, dy, primals)
 
 
@@ -156,10 +156,10 @@ def _of_some(
 ) -> tuple[Any, ...]:
     """Return the cotangents of the arguments that are needed, and `None` for the others."""
     if rule.partials is not None or len(xs) == 1:
-        return _pulled(_partials(rule, xs, out, needed[1:]), dy, primals)
-    partials = rule.body(*_given(rule, xs, out))
+        return _pulled(partials_of(rule, xs, out, needed[1:]), dy, primals)
+    partials = rule.body(*given_to(rule, xs, out))
     if type(partials) is not tuple or len(partials) != len(xs):
-        raise _wrong_number(rule, partials)
+        raise wrong_number(rule, partials)
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
     if len(primals) == 2 and not needed[1]:  # as that by an order
@@ -210,41 +210,15 @@ def _pulled_arrays(
     return tuple(found)
 
 
-def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
-    """Return what the partial derivatives of a rule are computed from."""
-    for x in xs:
-        kind = type(x)
-        if kind not in _PYTHONS and (kind is not np.ndarray or x.dtype.kind != "f"):
-            break
-    else:
-        return (*xs, out) if rule.takes_out else xs
-    inexact = [_inexact(x, rule) for x in xs]
-    return (*inexact, out) if rule.takes_out else tuple(inexact)
-
-
-def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> list[Any]:
-    """Return the partial derivatives that are needed, and `None` for the others."""
-    given = _given(rule, xs, out)
-    if rule.partials is not None:
-        return [
-            partial(*given) if n else None for partial, n in zip(rule.partials, needed, strict=True)
-        ]
-    partials = rule.body(*given)
-    each = (partials,) if len(xs) == 1 else partials
-    if type(each) is not tuple or len(each) != len(xs) or type(each[0]) is tuple:
-        raise _wrong_number(rule, partials)
-    return [p if n else None for p, n in zip(each, needed, strict=True)]
-
-
 def push_scalar(rule: Rule, out: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
     """Return the tangent of an elementwise call: the partials times the tangents, added up."""
     needed = [dx is not None for dx in dxs]
     with np.errstate(all="ignore"):
         try:
-            return _pushed(rule, _partials(rule, xs, out, needed), dxs)
+            return _pushed(rule, partials_of(rule, xs, out, needed), dxs)
         except (ArithmeticError, ValueError):
             # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
-            partials = _partials(rule, tuple(map(_ieee, xs)), _ieee(out), needed)
+            partials = partials_of(rule, tuple(map(ieee, xs)), ieee(out), needed)
             return _pushed(rule, partials, dxs)
 
 
@@ -271,12 +245,12 @@ def _of_one(
                 if isfinite(abs(vdot(p, p))) if p.size <= MANY else is_finite(p):
                     return None, dy * (p if dtype.kind == "f" else p.conj())
             elif type(p) is tuple:
-                raise _wrong_number(rule, p)
+                raise wrong_number(rule, p)
             return None, pull(dy, p, x, primals)
-    x = _inexact(x, rule)
+    x = as_inexact(x, rule)
     partial = rule.body(x, out) if rule.takes_out else rule.body(x)
     if type(partial) is tuple:
-        raise _wrong_number(rule, partial)
+        raise wrong_number(rule, partial)
     x = primals[0]
     if type(dy) is np.ndarray and dy.ndim and dy.shape != getattr(x, "shape", ()):
         raise ValueError(f"the result has shape {shape_of(x)}")
@@ -298,7 +272,7 @@ def _of_two(
         ):
             partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
             if type(partials) is not tuple or len(partials) != 2:
-                raise _wrong_number(rule, partials)
+                raise wrong_number(rule, partials)
             p, q = partials
             if p is None:  # as that by an order
                 return None, None, pull(dy, q, y, primals)
@@ -313,18 +287,18 @@ def _of_two(
             ):
                 return None, dy * p, dy * q
             return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
-    elif type(x) in _PYTHONS and type(y) is np.ndarray and type(dy) is np.ndarray:
+    elif type(x) in PYTHONS and type(y) is np.ndarray and type(dy) is np.ndarray:
         shape, dtype = dy.shape, dy.dtype
         if y.dtype == dtype and y.shape == shape and shape and dtype.kind == "f":
             partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
             if type(partials) is not tuple or len(partials) != 2:
-                raise _wrong_number(rule, partials)
+                raise wrong_number(rule, partials)
             p, q = partials
             return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
-    elif type(x) in _PYTHONS and type(y) in _PYTHONS and type(dy) in REAL:
+    elif type(x) in PYTHONS and type(y) in PYTHONS and type(dy) in REAL:
         partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
         if type(partials) is not tuple or len(partials) != 2:
-            raise _wrong_number(rule, partials)
+            raise wrong_number(rule, partials)
         p, q = partials
         if type(q) in _NUMBER:
             dz = float(dy * q) if dy else 0.0
@@ -333,23 +307,14 @@ def _of_two(
             if type(p) in _NUMBER:
                 return None, float(dy * p) if dy else 0.0, dz
         return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
-    x, y = _inexact(x, rule), _inexact(y, rule)
+    x, y = as_inexact(x, rule), as_inexact(y, rule)
     partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
     if type(partials) is not tuple or len(partials) != 2:
-        raise _wrong_number(rule, partials)
+        raise wrong_number(rule, partials)
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
     dx = pull(dy, partials[0], primals[0], primals)
     return None, dx, pull(dy, partials[1], primals[1], primals)
-
-
-def _wrong_number(rule: Rule, partials: Any) -> RuleError:
-    given = f"a tuple of {len(partials)}" if type(partials) is tuple else type(partials).__name__
-    due = "one partial derivative" if len(rule.types) == 1 else f"a tuple of {len(rule.types)}"
-    return Fault.COUNT(
-        f"the partial derivatives of {rule.signature} ({rule.place}) are {given} where {due} "
-        "was due: return that"
-    )
 
 
 def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
@@ -369,56 +334,3 @@ def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
     shape = np.broadcast(*xs).shape
     if shape != dy.shape and dy.ndim:
         raise ValueError(f"the result has shape {shape}")
-
-
-def _inexact(x: Any, rule: Rule) -> Any:
-    """Return NumPy integers as float64: their arithmetic wraps around without a word.
-
-    Of NumPy's complex numbers the functions of `math` take the real part, with a warning.
-    """
-    kind = type(x)
-    if kind is float or kind is int:
-        return x
-    if kind is not np.ndarray and not hasattr(x, "dtype"):
-        return x
-    if x.dtype.kind not in "iub":
-        if isinstance(x, np.complexfloating) and _module_of(rule.function) == "math":
-            return float(x.real)
-        return x
-    return x.astype(np.float64)
-
-
-def _module_of(f: Any) -> Any:
-    return getattr(f, "__module__", None)
-
-
-def _ieee(x: Any) -> Any:
-    kind = type(x)
-    if kind is float or kind is int:
-        return np.float64(x)
-    if kind is complex:
-        return np.complex128(x)
-    if kind is np.ndarray and x.dtype.kind in "iu":
-        return x.astype(np.float64)
-    return x
-
-
-def together_of(partials: tuple[Any, ...]) -> Any:
-    """Return the one function that returns all partial derivatives."""
-
-    def together(*given: Any) -> tuple[Any, ...]:
-        return tuple([partial(*given) for partial in partials])
-
-    if len(partials) == 2:  # as nearly always, and quicker
-        first, second = partials
-        count = first.__code__.co_argcount
-
-        def of_both(x: Any, y: Any) -> tuple[Any, ...]:
-            return first(x, y), second(x, y)
-
-        def of_both_and_out(x: Any, y: Any, out: Any) -> tuple[Any, ...]:
-            return first(x, y, out), second(x, y, out)
-
-        together = of_both if count == 2 else of_both_and_out
-    together.__module__ = partials[0].__module__
-    return together

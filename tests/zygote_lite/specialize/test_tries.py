@@ -16,8 +16,9 @@ from tests.zygote_lite.constructs.statements import break_through_finally, retur
 from zygote_lite import DifferentiationError, code_adjoint, jvp, testing, value_and_grad
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.nodes import every
+from zygote_lite._specialize.normalize.blocks import Attempt, catches
 from zygote_lite._specialize.normalize.exits import normalize
-from zygote_lite._specialize.normalize.tries import MOST_STATEMENTS, Attempt, catches
+from zygote_lite._specialize.normalize.tries import MOST_STATEMENTS
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
 V = np.array([0.5, 1.5, 2.5])

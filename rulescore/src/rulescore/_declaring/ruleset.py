@@ -16,9 +16,10 @@ from rulescore._errors import Fault, entry
 from rulescore._methods import flatten
 from rulescore._naming import name_of
 from rulescore._origin import Origin
+from rulescore._partials import together_of
 from rulescore._project import project, zero
 from rulescore._rule import Rule
-from rulescore._scalar import pull_chosen, pull_scalar, together_of
+from rulescore._scalar import pull_chosen, pull_scalar
 from rulescore._table import changes
 from rulescore._tangent import accumulate
 from rulescore.faults import counted

@@ -13,9 +13,9 @@ from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.entry import entered
+from zygote_lite._specialize.normalize.blocks import Attempt
 from zygote_lite._specialize.normalize.class_bodies import Begin, Define
 from zygote_lite._specialize.normalize.exits import normalize
-from zygote_lite._specialize.normalize.tries import Attempt
 from zygote_lite._specialize.text.typed_writer import type_text
 from zygote_lite._specialize.typed.structures import paths_of
 from zygote_lite._specialize.watch import GRADIENT, PULLBACK

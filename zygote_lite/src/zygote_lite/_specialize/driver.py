@@ -40,10 +40,10 @@ from zygote_lite._specialize.reverse.ends import (
     seed_for,
 )
 from zygote_lite._specialize.typed.derivatives import DerivativeInside, TakenBy
-from zygote_lite._specialize.typed.drafts import has_arrays_of_its_own
 from zygote_lite._specialize.typed.facts import fact_of
 from zygote_lite._specialize.typed.inputs import Inputs, OutsidePlace
 from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.notes import has_arrays_of_its_own
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root

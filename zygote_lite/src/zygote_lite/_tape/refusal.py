@@ -5,7 +5,6 @@ import io
 import json
 import sys
 import time
-import traceback
 import types
 from numbers import Number
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import home_of, provider_of, reason_of
-from rulescore.faults import an, code_in
+from rulescore.faults import an
 from rulescore.watching import contents, have_changed
 from zygote_lite._activity.activity import is_active_text, is_text, text_pullback
 from zygote_lite._activity.marks import mark_active
@@ -36,16 +35,12 @@ from zygote_lite._ir.places import (
     ENGINE,
     call_as_written,
     called_by_user,
-    is_installed,
     is_library,
-    library_entered,
     place_of,
     where,
 )
 from zygote_lite._tape.advice import (
     OF_TRACER,
-    OR_CALL,
-    OR_DECLARE,
     call_by_user,
     has_remedy,
     hint_on_library,
@@ -56,15 +51,15 @@ from zygote_lite._tape.advice import (
     with_remedy,
 )
 from zygote_lite._tape.holders import of_jitclass, with_holder
+from zygote_lite._tape.messages import told_inside
 from zygote_lite._tape.near_misses import (
     advice_on_options,
     near_miss,
     options_without_rule,
-    rule_passed_over,
     type_meant,
     types_given,
 )
-from zygote_lite.errors import DifferentiationError, Fault, NoRuleError
+from zygote_lite.errors import Fault
 
 
 def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> ValueAndPullback:
@@ -224,81 +219,11 @@ def option_refusal(error: NotImplementedError | str, f: Any, instead: str = "") 
     if outside is None:
         told, name = f"{where()}: {error}", name_of(f)
     else:
-        told, name = _told_inside(outside, where(), error), outside[1]
+        told, name = told_inside(outside, where(), error), outside[1]
     if not instead and not has_remedy(str(error)):
         instead = "use another function"
     own = f"or declare a rule of your own for {name}, which goes first"
     return Fault.UNKNOWN_DERIVATIVE(f"{told}; {f'{instead}, ' if instead else ''}{own}")
-
-
-def _told_inside(outside: tuple[str, str, str], place: str, error: Any) -> str:
-    why = reason_of(outside[1])
-    if why is not None and not why.endswith(
-        " its own source"
-    ):  # which says more than what SciPy, say, does inside
-        why = why.removesuffix(":")
-        return f"{outside[0]}: {outside[1]} has no rule, and a gradient passes through it: {why}"
-    return (
-        f"{outside[0]}: a gradient passes through {outside[1]}, and at {place} it meets what is "
-        f"refused: {error}"
-    )
-
-
-def complete_message(
-    error: DifferentiationError, operands: Any, found: types.TracebackType | None
-) -> None:
-    """Let a message begin with the user's call, and name what helps with a library's values.
-
-    Arguments:
-        error: what was raised; a message may begin with a place in a library.
-        operands: the function that is differentiated, and its arguments.
-        found: the traceback.
-    """
-    place, _, told = str(error).partition(": ")
-    path = place.rpartition(":")[0]
-    text, outside = str(error), None
-    frames = [frame for frame, _ in traceback.walk_tb(found)][::-1]
-    if is_installed(path) or is_library(path):
-        above = [frame for frame, _ in traceback.walk_stack(found.tb_frame)] if found else []
-        outside = called_by_user(frames) or library_entered([*frames, *above], path)
-        if outside is not None:
-            text = _told_inside(outside, place, told)
-    hint = hint_on_library(operands, found)
-    if any(better in told for better in _BETTER):
-        hint = None  # which is what helps
-    if hint is not None and told.startswith(hint):  # all that there is to say
-        through = f"{outside[0]}: a gradient passes through {outside[1]}" if outside else place
-        text = f"{through}: {told}"
-    elif hint is not None and hint not in text:  # which is better than a rule to paste
-        without = _without_rule_to_paste(text)
-        if outside is not None:  # what it is that the library does inside is nobody's concern
-            without = f"{outside[0]}: a gradient passes through {outside[1]}"
-        text = f"{without}; {hint} [{error.code}]"
-    almost = rule_passed_over(frames)
-    if almost is not None:
-        fault, told = almost
-        code = fault.code if isinstance(error, NoRuleError) else error.code
-        without = _without_rule_to_paste(text)
-        text = f"{told}. Its source is differentiated, and that fails: {without} [{code}]"
-    if text != str(error):
-        error.args = (text,)
-        if isinstance(error, SyntaxError):
-            error.msg = text
-
-
-_BETTER = (  # what helps more than a hint on a library
-    *(
-        "`rules_torch.numpy(f)`",
-        "`rules_jax.numpy(f)`",
-        "JAX would round",
-        "array itself, by NumPy",
-    ),
-)
-
-
-def _without_rule_to_paste(text: str) -> str:
-    text = text.removesuffix(f"[{code_in(text)}]").partition(OR_DECLARE)[0]
-    return text.partition(OR_CALL)[0].rstrip()
 
 
 def text_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:

@@ -12,8 +12,8 @@ import numpy as np
 from rulescore import stop_gradient
 from rulescore.faults import an
 from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.normalize.blocks import Block
 from zygote_lite._specialize.normalize.exits import Walk
-from zygote_lite._specialize.normalize.tries import Block
 from zygote_lite._specialize.text.context_groups import by_context
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contexts import Context

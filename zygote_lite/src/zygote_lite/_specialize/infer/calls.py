@@ -20,7 +20,7 @@ from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.applied.rule_calls import applied_as_a_whole
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.effects import output as _output
-from zygote_lite._specialize.infer.effects.collectors import of_collectors
+from zygote_lite._specialize.infer.effects.asked import of_collectors
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held.folds import Options
 from zygote_lite._specialize.infer.iteration import taken as _taken

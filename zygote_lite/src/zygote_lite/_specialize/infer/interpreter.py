@@ -34,10 +34,10 @@ from zygote_lite._specialize.infer.protected import interpret_attempt, is_run_be
 from zygote_lite._specialize.infer.recursion import recursive_call
 from zygote_lite._specialize.infer.walks import iterate, loop_while
 from zygote_lite._specialize.infer.writes import changed, own_result, store
+from zygote_lite._specialize.normalize.blocks import Attempt
 from zygote_lite._specialize.normalize.class_bodies import Begin, Define
 from zygote_lite._specialize.normalize.exits import Walk, live
 from zygote_lite._specialize.normalize.lowered import lowered_code
-from zygote_lite._specialize.normalize.tries import Attempt
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import End, Env, Frame
 from zygote_lite._specialize.typed.facts import ListOf

@@ -26,8 +26,8 @@ from zygote_lite._specialize.infer.forms import (
     without_unchanged,
 )
 from zygote_lite._specialize.infer.nothing import is_constant_none, may_be_nothing
+from zygote_lite._specialize.normalize.blocks import has
 from zygote_lite._specialize.normalize.exits import assigned, live_in_loop
-from zygote_lite._specialize.normalize.tries import has
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import End, Env, Tables
 from zygote_lite._specialize.typed.naming import is_place, stem_of

@@ -10,11 +10,8 @@ from rulescore.faults import an
 from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.infer.builds import CHANGING, change_items
 from zygote_lite._specialize.infer.effects import draws as _draws
-from zygote_lite._specialize.infer.effects.collectors import (
-    demand_collector,
-    is_collector,
-    method_of_collector,
-)
+from zygote_lite._specialize.infer.effects.asked import method_of_collector
+from zygote_lite._specialize.infer.effects.collectors import demand_collector, is_collector
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.iteration import taken as _taken

@@ -12,8 +12,8 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.branches import join_paths
 from zygote_lite._specialize.infer.models.errors import error_of, restricted
 from zygote_lite._specialize.infer.reads import value_of_atom
+from zygote_lite._specialize.normalize.blocks import Attempt, catches
 from zygote_lite._specialize.normalize.exits import assigned, live
-from zygote_lite._specialize.normalize.tries import Attempt, catches
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contexts import Context
 from zygote_lite._specialize.typed.drafts import Env, Tables

@@ -12,10 +12,10 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.places import is_library
 from zygote_lite._specialize.infer.cells import contents, is_cell
+from zygote_lite._specialize.infer.effects.asked import entry_outside
 from zygote_lite._specialize.infer.effects.collectors import (
     attribute_of_collector,
     demand_collector,
-    entry_outside,
     is_collector,
 )
 from zygote_lite._specialize.infer.effects.draws import is_generator

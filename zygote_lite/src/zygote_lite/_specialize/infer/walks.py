@@ -25,8 +25,8 @@ from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.arrays import one_by_one, parts_of_array, settled_length
 from zygote_lite._specialize.infer.models.subclasses import plainly_held
 from zygote_lite._specialize.infer.writes import UNROLLED
+from zygote_lite._specialize.normalize.blocks import has
 from zygote_lite._specialize.normalize.exits import Walk, live_in_loop
-from zygote_lite._specialize.normalize.tries import has
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in, root_of
 from zygote_lite._specialize.typed.drafts import Env

@@ -32,7 +32,7 @@ from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.rules.inlined import be_active, snapshot
 from zygote_lite._specialize.typed.abstract_eval import mark_made
 from zygote_lite._specialize.typed.builder import Builder, key_of_part
-from zygote_lite._specialize.typed.drafts import ONE_BY_ONE, Env, WrittenOutside
+from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import (
     ArrayOf,
     ListOf,
@@ -43,6 +43,7 @@ from zygote_lite._specialize.typed.facts import (
 )
 from zygote_lite._specialize.typed.naming import is_temporary
 from zygote_lite._specialize.typed.nodes import StoreItem
+from zygote_lite._specialize.typed.notes import ONE_BY_ONE, WrittenOutside
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Descriptor, Local, Method, Partial
 from zygote_lite._specialize.typed.structures import paths_of

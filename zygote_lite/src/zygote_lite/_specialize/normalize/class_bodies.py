@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.normalize.tries import Block
+from zygote_lite._specialize.normalize.blocks import Block
 from zygote_lite._specialize.typed.naming import of_body
 from zygote_lite._specialize.typed.reasons import NotSupported
 

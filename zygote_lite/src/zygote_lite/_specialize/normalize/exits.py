@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.normalize.blocks import Attempt, Block, classes_named, falls, has
 from zygote_lite._specialize.normalize.class_bodies import (
     Begin,
     Define,
@@ -19,7 +20,7 @@ from zygote_lite._specialize.normalize.class_bodies import (
     without_classes,
 )
 from zygote_lite._specialize.normalize.handlers import HandledTries
-from zygote_lite._specialize.normalize.tries import Attempt, Block, Tries, classes_named, falls, has
+from zygote_lite._specialize.normalize.tries import Tries
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite.caches import Cache
 

@@ -8,16 +8,16 @@ import ast
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.normalize.tries import (
+from zygote_lite._specialize.normalize.blocks import (
     Block,
     HandlersOf,
     Thrown,
-    Tries,
     catches,
     falls,
     has,
     with_reraise,
 )
+from zygote_lite._specialize.normalize.tries import Tries
 from zygote_lite._specialize.typed.reasons import NotSupported
 
 _MAY_RAISE = (ir.Call, ir.Apply, ir.GetItem, ir.GetAttribute, ir.SetItem, ir.SetAttribute)

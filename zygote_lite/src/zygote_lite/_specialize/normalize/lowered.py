@@ -14,9 +14,9 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
+from zygote_lite._specialize.normalize.blocks import Block, has
 from zygote_lite._specialize.normalize.class_bodies import with_blocks
 from zygote_lite._specialize.normalize.exits import IS_LEFT, assignments, finishes, live, normalize
-from zygote_lite._specialize.normalize.tries import Block, has
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite.caches import Cache
 

@@ -8,43 +8,33 @@ the very body that catches it is a branch to the handler, and in a loop there a 
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
-from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.normalize.blocks import (
+    Attempt,
+    Block,
+    HandlersOf,
+    Thrown,
+    catches,
+    classes_named,
+    dotted_name_of,
+    falls,
+    has,
+    of_unknown_kind,
+    reads_exception,
+    throws,
+    with_reraise,
+)
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 
-Block = list[ir.Statement]
-HandlersOf = Sequence[ir.Handler]
-EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
 MOST_STATEMENTS = 2500
 """Statements of one function: one that grows beyond is left to the tape.
 
 What follows an exit or a handler is copied: seven `try` in one loop, each with a `return`, come to
 2,040. To make code takes 4 to 7 ms a statement: the limit keeps that below some 15 s.
 """
-
-
-@dataclass
-class Thrown(ir.Raise):
-    """`raise` of a new exception, of which nobody has asked but for its class: `kind`."""
-
-    kind: ir.Atom
-
-
-@dataclass
-class Attempt(ir.If):
-    """`first`, then `orelse`; where it is known that `first` always raises an error: `body`.
-
-    Attributes:
-        first: a statement.
-        kind: the variable for the class of the error.
-    """
-
-    first: Block
-    kind: str
 
 
 class Tries:
@@ -91,7 +81,7 @@ class Tries:
         body = self.without(s.body)
         orelse = self.protected(self.without(s.orelse), [], ())  # `finally` follows what it raises
         if isinstance(s.origin, ast.With) or s.star:
-            body = [*_of_unknown_kind(body), *orelse]
+            body = [*of_unknown_kind(body), *orelse]
         else:
             body = self.protected(body, orelse, s.handlers)
         self.note_kinds(s)
@@ -171,7 +161,7 @@ class Tries:
             if isinstance(s, ir.Raise):
                 kind, made = self.kind_of(s, body[:i])
                 return [*(x for x in out if x is not made), *self.handled(s, kind, handlers)]
-            if isinstance(s, ir.If) and _throws(s):
+            if isinstance(s, ir.If) and throws(s):
                 return [*out, self.protected_branches(s, body[i + 1 :], orelse, handlers)]
             if isinstance(s, ir.For | ir.While) and handlers:
                 left = self.left_by_raising(s, body[i + 1 :], orelse, handlers)
@@ -289,12 +279,12 @@ class Tries:
     def handled(self, s: ir.Raise, kind: ir.Atom | None, handlers: HandlersOf) -> Block:
         """Return the handler that catches what is raised; which one it is, its class tells."""
         if kind is None:
-            return _of_unknown_kind([s])
+            return of_unknown_kind([s])
         chain: Block = [Thrown(s.origin, s.exception, s.cause, kind)]
         for handler in reversed([*handlers]):
             kinds = self.atoms_of(handler.kind)
-            if kinds is None or _reads_exception(handler):
-                chain = _of_unknown_kind([s])
+            if kinds is None or reads_exception(handler):
+                chain = of_unknown_kind([s])
                 continue
             caught = self.protected(self.without(with_reraise(handler.body, kind)), [], ())
             matches = self.function.fresh("caught")
@@ -324,57 +314,13 @@ class Tries:
             if any(part is None for part in parts):
                 return None
             return [atom for part in parts for atom in part or ()]
-        path = _path_of(kind)
+        path = dotted_name_of(kind)
         if not path or path.partition(".")[0] in self.bound:
             return None
         return [ir.Global(path)]
 
 
-def catches(kind: Any, *kinds: Any) -> bool:
-    """Return whether a handler for some classes catches a new exception of a class.
-
-    Raises `TypeError` for a class whose exceptions may do more than to be made.
-    """
-    if not all(isinstance(k, type) and issubclass(k, BaseException) for k in (kind, *kinds)):
-        raise TypeError("what is raised or caught is no class of exceptions")
-    if issubclass(kind, UnicodeError | BaseExceptionGroup) or not _has_no_init(kind):
-        raise TypeError("an exception may do more than to be made")
-    return any(k in kind.__mro__ for k in kinds)
-
-
-def _has_no_init(kind: type) -> bool:
-    """Return whether a class and those that it is derived from are Python's own, or NumPy's."""
-    return all(
-        not is_written_in_python(k) or k.__module__.partition(".")[0] == "numpy"
-        for k in kind.__mro__
-    )
-
-
 _FROM_OUTSIDE = {"KeyboardInterrupt", "SystemExit", "GeneratorExit"}
-
-
-def has(body: Block, kind: type[ir.Statement]) -> bool:
-    """Return whether a block leaves its loop (or its function) by a statement of a kind."""
-    for s in body:
-        if isinstance(s, kind):
-            return True
-        if isinstance(s, ir.For | ir.While) and kind in (ir.Break, ir.Continue):
-            if has(s.orelse, kind):
-                return True
-            continue
-        if any(has(inner, kind) for inner in ir.blocks_of(s)):
-            return True
-    return False
-
-
-def falls(body: Block) -> bool:
-    """Return whether the end of a block may be reached."""
-    if not body:
-        return True
-    last = body[-1]
-    if isinstance(last, ir.If):
-        return falls(last.body) or falls(last.orelse)
-    return not isinstance(last, EXITS)
 
 
 def _final_of(s: ir.Try) -> Block:
@@ -382,14 +328,6 @@ def _final_of(s: ir.Try) -> Block:
     if isinstance(s.origin, ast.With) and isinstance(s.final[0], ir.If):
         return s.final[0].orelse  # the flag is set where an exception was raised
     return s.final
-
-
-def _throws(s: ir.If) -> bool:
-    return any(
-        isinstance(inner, ir.Raise) or (isinstance(inner, ir.If) and _throws(inner))
-        for block in (s.body, s.orelse)
-        for inner in block
-    )
 
 
 _ENTER, _EXIT = ir.Intrinsic("enter_context"), ir.Intrinsic("exit_context")
@@ -404,32 +342,6 @@ _ALWAYS: dict[str, tuple[type[ir.Statement], ...]] = {
 }  # fmt: skip
 
 
-def _reads_exception(handler: ir.Handler) -> bool:
-    """Return whether a handler asks for the exception itself, or has one that may do so."""
-    if handler.name is None:
-        return False
-    return any(
-        isinstance(s, ir.Try | ir.Class)
-        or (isinstance(s, ir.Closure) and handler.name in s.captured)
-        or any(isinstance(x, ir.Name) and x.id == handler.name for x in ir.atoms_of(s))
-        for s in ir.every(handler.body)
-    )
-
-
-def _of_unknown_kind(body: Block) -> Block:
-    """Return a block of whose exceptions nothing is known: they leave the code."""
-    out: Block = []
-    for s in body:
-        match s:
-            case ir.Raise(origin):
-                out.append(ir.Raise(origin, None, None))
-            case ir.If(body=then, orelse=orelse):
-                out.append(replace(s, body=_of_unknown_kind(then), orelse=_of_unknown_kind(orelse)))
-            case _:
-                out.append(s)
-    return out
-
-
 def _bound_in(body: Block) -> Iterator[str]:
     """Yield the variables that statements of a block bind, each as often as one does."""
     for s in ir.every(body):
@@ -439,32 +351,3 @@ def _bound_in(body: Block) -> Iterator[str]:
             yield from [h.name for h in s.handlers if h.name is not None]
         elif isinstance(name := getattr(s, "target", None), str):
             yield name
-
-
-def with_reraise(body: Block, kind: ir.Atom) -> Block:
-    """Return the body of a handler: a `raise` alone raises once more what was caught."""
-    out: Block = []
-    for inner in body:
-        if isinstance(inner, ir.Raise) and inner.exception is None:
-            inner = Thrown(inner.origin, None, None, kind)
-        elif isinstance(inner, ir.If):
-            then = with_reraise(inner.body, kind)
-            inner = replace(inner, body=then, orelse=with_reraise(inner.orelse, kind))
-        out.append(inner)
-    return out
-
-
-def _path_of(e: ast.expr) -> str:
-    if isinstance(e, ast.Name):
-        return e.id
-    path = _path_of(e.value) if isinstance(e, ast.Attribute) else ""
-    return f"{path}.{e.attr}" if path and isinstance(e, ast.Attribute) else ""
-
-
-def classes_named(kind: ast.expr | None) -> list[str]:
-    """Return the names of the classes that a handler catches."""
-    if kind is None:
-        return ["BaseException"]
-    if isinstance(kind, ast.Tuple):
-        return [name for part in kind.elts for name in classes_named(part)]
-    return [kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "BaseException")]

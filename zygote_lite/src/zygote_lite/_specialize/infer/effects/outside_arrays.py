@@ -11,9 +11,9 @@ import numpy as np
 
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.drafts import WrittenOutside
 from zygote_lite._specialize.typed.facts import fact_of
 from zygote_lite._specialize.typed.nodes import StoreItem, leaves, walk
+from zygote_lite._specialize.typed.notes import WrittenOutside
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import is_writable
 from zygote_lite._specialize.typed.values import Value, memory_of

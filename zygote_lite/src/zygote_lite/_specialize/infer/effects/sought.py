@@ -23,9 +23,9 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.drafts import global_variable
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.inputs import defaults_of
+from zygote_lite._specialize.typed.notes import global_variable
 from zygote_lite._specialize.typed.plugins import is_of_plugin, takes_engine
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value

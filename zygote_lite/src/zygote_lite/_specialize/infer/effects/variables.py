@@ -19,10 +19,10 @@ from zygote_lite._specialize.infer.effects.attributes import read_at_entry, refu
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.drafts import adopted, global_variable
 from zygote_lite._specialize.typed.effects import set_at_the_end, set_item_at_the_end
 from zygote_lite._specialize.typed.facts import Other, Scalar, fact_of
 from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.notes import adopted, global_variable
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 

@@ -3,7 +3,7 @@
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import Contents, contents_in, holds_arrays, root_of
-from zygote_lite._specialize.typed.drafts import ONE_BY_ONE
+from zygote_lite._specialize.typed.notes import ONE_BY_ONE
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.values import Value
 

@@ -26,9 +26,9 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     next_of_all,
 )
 from zygote_lite._specialize.infer.nothing import is_constant_none
+from zygote_lite._specialize.normalize.blocks import Attempt, Block, has
 from zygote_lite._specialize.normalize.exits import Walk, live, live_in_loop
 from zygote_lite._specialize.normalize.lowered import ENDS, Lowered, lowered_code
-from zygote_lite._specialize.normalize.tries import Attempt, Block, has
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env, Frame
 from zygote_lite._specialize.typed.nodes import leaves

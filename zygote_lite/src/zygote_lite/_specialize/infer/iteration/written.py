@@ -15,9 +15,9 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     STATE,
     Generator,
 )
+from zygote_lite._specialize.normalize.blocks import Attempt, Block, falls, has
 from zygote_lite._specialize.normalize.exits import IS_LEFT, Walk
 from zygote_lite._specialize.normalize.lowered import Lowered, lowered_code
-from zygote_lite._specialize.normalize.tries import Attempt, Block, falls, has
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env, Frame
 from zygote_lite._specialize.typed.naming import elsewhere

@@ -30,9 +30,9 @@ from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.infer.models.lists import whole as _whole_lists
 from zygote_lite._specialize.infer.models.lookups import by_known_name, contains, signature_of
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
+from zygote_lite._specialize.normalize.blocks import catches
 from zygote_lite._specialize.normalize.exits import imported_member, imported_module
 from zygote_lite._specialize.normalize.handlers import raised_error
-from zygote_lite._specialize.normalize.tries import catches
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder

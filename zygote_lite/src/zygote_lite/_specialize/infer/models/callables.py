@@ -18,8 +18,8 @@ from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_plain
 from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, signature_of, text_of
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.drafts import is_outside_changed
 from zygote_lite._specialize.typed.facts import Scalar
+from zygote_lite._specialize.typed.notes import is_outside_changed
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import CacheMaker, Local, LocalCache, Method, Partial
 from zygote_lite._specialize.typed.structures import structure

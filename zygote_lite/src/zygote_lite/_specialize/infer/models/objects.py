@@ -17,11 +17,7 @@ from rulescore.faults import an
 from zygote_lite._activity.outputs import is_stream
 from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import known_once
-from zygote_lite._specialize.infer.effects.collectors import (
-    collector,
-    is_collected,
-    may_collect,
-)
+from zygote_lite._specialize.infer.effects.collectors import collector, is_collected, may_collect
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
 from zygote_lite._specialize.infer.iteration.rows import given_rows
 from zygote_lite._specialize.infer.models import differentiated as _differentiated

@@ -29,9 +29,9 @@ from zygote_lite._specialize.infer.models.records import compared_by_fields
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in, is_record
-from zygote_lite._specialize.typed.drafts import ONE_BY_ONE
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.notes import ONE_BY_ONE
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST, Descriptor
 from zygote_lite._specialize.typed.structures import is_named, structure
