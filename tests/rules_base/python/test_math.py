@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rules_base.python.math import digamma
-from rulescore import rrule
+from rulescore import frule, rrule
 from rulescore.testing import check_rrule
+from zygote_lite import grad
 
 
 def test_examples(example):
@@ -103,3 +104,17 @@ def test_of_complex_numbers_of_numpy_the_real_part_is_meant(f, xs):
     for dx, expected, x in zip(back(1.0)[1:], expected_back(1.0)[1:], xs, strict=True):
         assert type(dx) is type(x)
         assert dx == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("x", [0.0, 5e-324, -5e-309, 2.0**-1024, math.nan, math.inf, 0.7, -3.0])
+def test_the_slope_of_a_power_of_zero_is_zero(x):
+    """Also where the reciprocal of the base is no finite number."""
+    assert rrule(math.pow, x, 0.0)[1](1.0)[1] == 0.0
+    assert frule((None, 1.0, None), math.pow, x, 0.0)[1] == 0.0
+
+
+@pytest.mark.parametrize("x", [6e-309, 1e-200, 0.7, -3.0])
+def test_the_slope_of_a_power_of_zero_moves_with_the_power(x):
+    slope = grad(lambda y: grad(lambda x: math.pow(x, y))(x))
+    for _ in range(3):
+        assert slope(0.0) == pytest.approx(1 / x)

@@ -12,6 +12,7 @@ from rulescore import Array, Numeric, RuleSet, project
 rule = RuleSet("rules_base", examples="rules_base.examples.python.math", may_raise=False)
 
 SQRT_PI = math.sqrt(math.pi)
+RECIPROCAL = 2.0**-1024  # only larger numbers have a reciprocal that is finite
 
 # A partial that math refuses (a pole) is written with an operator, which NumPy's scalars answer
 # with inf: the rule set asks once more with those.
@@ -73,8 +74,11 @@ def over_square_norm(x, y):
 
 
 def math_power_of_base(x, y):
-    """Return the derivative of `x**y` by `x`: zero where `y` is zero, even at `x = 0`."""
-    return y * x ** (y - 1) if y or x else 0.0
+    """Return the derivative of `x**y` by `x`: zero where `y` is zero, even at `x = 0`.
+
+    There it is written as 0 where `1 / x`, its own derivative by `y`, is not a finite number.
+    """
+    return y * x ** (y - 1) if y or abs(x) > RECIPROCAL else 0.0
 
 
 def math_power_of_exponent(x, y, out):
