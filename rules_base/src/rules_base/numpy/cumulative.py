@@ -27,7 +27,7 @@ def cumprod_transposed(dy, x, axis):
 
     It divides by nothing, so that its own derivatives are right where entries are zero, too.
     """
-    x = np.atleast_1d(x)
+    x = np.atleast_1d(1.0 * x)  # products of small integers are too large for their type
     y, dx = np.moveaxis(x, axis, 0), np.moveaxis(np.reshape(dy, x.shape), axis, 0)
     length, runs = y.shape[0], []
     while 2 ** len(runs) < length:
@@ -88,7 +88,7 @@ def cumprod_forward(dx, x, axis):
     The products of ever longer runs of entries are made of those of their halves, with their
     tangents by the product rule.
     """
-    x = np.atleast_1d(x)
+    x = np.atleast_1d(1.0 * x)  # products of small integers are too large for their type
     y, dy = np.moveaxis(x, axis, 0), np.moveaxis(np.broadcast_to(dx, x.shape), axis, 0)
     count = 1
     while count < len(y):
