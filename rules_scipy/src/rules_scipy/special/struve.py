@@ -27,9 +27,10 @@ def slope(f, v, x, out, sign):
     """
 
     def at_zero(v, x, out):
+        before = f(v - 1, x)
         power = (x / 2) ** np.maximum(v, 0.0) * sp.rgamma(v + 1.5) / np.sqrt(np.pi)
-        middle = np.where(v == -1, 0.0, (f(v - 1, x) + sign * f(v + 1, x) + power) / 2)
-        return np.where(v < 0, np.where(v == -1, 0.0, f(v - 1, x)), middle)
+        found = np.where(v < 0, before, (before + sign * f(v + 1, x) + power) / 2)
+        return np.where(v == -1, 0.0, found)
 
     def elsewhere(v, x, out):
         return f(v - 1, x) - v * out / x
