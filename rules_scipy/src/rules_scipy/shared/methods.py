@@ -25,6 +25,23 @@ def of_methods(rule, distribution, *names, refuses=None):
     return declare
 
 
+def of_both_sides(rule, distribution, refuses=None):
+    """Declare the partial derivatives of `_cdf`, and their negatives as those of `_sf`.
+
+    They are given as for `of_methods`, and may not use the value, which differs.
+    """
+
+    def declare(*parts):
+        of_methods(rule, distribution, "_cdf", refuses=refuses)(*parts)
+        of_methods(rule, distribution, "_sf", refuses=refuses)(*map(_negative, parts))
+
+    return declare
+
+
+def _negative(part):
+    return part and (lambda *xs: -part(*xs))
+
+
 def _body(f, parts):
     def body(self, *xs):
         y = f(self, *xs)

@@ -12,7 +12,7 @@ from scipy import stats
 
 from rules_scipy.shared.expansions import BERNOULLI, horner, piecewise, power_slope
 from rules_scipy.shared.incomplete import gamma_by_shape, gamma_density
-from rules_scipy.shared.methods import of_methods
+from rules_scipy.shared.methods import of_both_sides, of_methods
 from rules_scipy.shared.outputs import strong
 from rules_scipy.shared.panels import quadrature
 from rules_scipy.stats.limits import extreme_by_shape, log_power
@@ -211,21 +211,13 @@ def kappa_scores(x, a):
 
 
 # two sides of a center, where the derivative is the density
-of_methods(rule, stats.dweibull, "_cdf")(
+of_both_sides(rule, stats.dweibull)(
     lambda d, x, c, y: d._pdf(x, c),
     lambda d, x, c, y: weibull_by_shape(x, c),
 )
-of_methods(rule, stats.dweibull, "_sf")(
-    lambda d, x, c, y: -d._pdf(x, c),
-    lambda d, x, c, y: -weibull_by_shape(x, c),
-)
-of_methods(rule, stats.gennorm, "_cdf")(
+of_both_sides(rule, stats.gennorm)(
     lambda d, x, beta, y: d._pdf(x, beta),
     lambda d, x, beta, y: normal_by_power(x, beta),
-)
-of_methods(rule, stats.gennorm, "_sf")(
-    lambda d, x, beta, y: -d._pdf(x, beta),
-    lambda d, x, beta, y: -normal_by_power(x, beta),
 )
 of_methods(rule, stats.gennorm, "_ppf")(
     lambda d, q, beta, y: 1 / d._pdf(y, beta),

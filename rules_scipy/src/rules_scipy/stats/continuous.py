@@ -4,7 +4,7 @@ import numpy as np
 from scipy import special as sp
 from scipy import stats
 
-from rules_scipy.shared.methods import of_methods
+from rules_scipy.shared.methods import of_both_sides, of_methods
 from rules_scipy.shared.panels import quadrature
 from rules_scipy.shared.refusals import INTEGER
 from rules_scipy.shared.variances import log_density_by_second
@@ -16,11 +16,10 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.continuous")
 # a distribution that is made with active values gets methods that are made from text
 rule.constant(stats.rv_continuous._attach_argparser_methods)
 
-of_methods(rule, stats.cosine, "_cdf")(lambda d, x, y: d._pdf(x))
-of_methods(rule, stats.cosine, "_sf")(lambda d, x, y: -d._pdf(x))
+of_both_sides(rule, stats.cosine)(lambda d, x, y: d._pdf(x))
 
 # Azzalini (1985): F = ndtr(x) - 2 owens_t(x, a)
-of_methods(rule, stats.skewnorm, "_cdf")(
+of_both_sides(rule, stats.skewnorm)(
     lambda d, x, a, y: d._pdf(x, a),
     lambda d, x, a, y: -np.exp(-x * x * (1 + a * a) / 2) / (np.pi * (1 + a * a)),
 )
@@ -34,13 +33,11 @@ of_methods(rule, stats.cauchy, "_logpdf")(
 of_methods(rule, stats.logistic, "_logpdf")(lambda d, x, y: -np.tanh(x / 2))
 
 of_methods(rule, stats.landau, "_pdf")(lambda d, x, y: landau_slope(x))
-of_methods(rule, stats.landau, "_cdf")(lambda d, x, y: d._pdf(x))
-of_methods(rule, stats.landau, "_sf")(lambda d, x, y: -d._pdf(x))
+of_both_sides(rule, stats.landau)(lambda d, x, y: d._pdf(x))
 
 by_position = {"refuses": {"n": INTEGER}}
 of_methods(rule, stats.irwinhall, "_pdf", **by_position)(lambda d, x, n, y: hall_slope(x, n), None)
-of_methods(rule, stats.irwinhall, "_cdf", **by_position)(lambda d, x, n, y: d._pdf(x, n), None)
-of_methods(rule, stats.irwinhall, "_sf", **by_position)(lambda d, x, n, y: -d._pdf(x, n), None)
+of_both_sides(rule, stats.irwinhall, **by_position)(lambda d, x, n, y: d._pdf(x, n), None)
 
 # by many degrees of freedom SciPy's formula cancels; 1 / x has the F distribution of `m` and `n`
 of_methods(rule, stats.f, "_logpdf")(

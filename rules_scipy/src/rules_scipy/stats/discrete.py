@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special as sp
 from scipy import stats
 
-from rules_scipy.shared.methods import of_methods
+from rules_scipy.shared.methods import of_both_sides, of_methods
 from rules_scipy.shared.panels import IntegralError, quadrature
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import Numeric, RuleSet, project
@@ -42,8 +42,7 @@ for method in (Discrete.pmf, Discrete.cdf, Discrete.sf):
     whole_at_bounds(method)
 
 of_methods(rule, stats.poisson, "_pmf")(None, lambda d, k, mu, y: poisson_slope(k, mu, y))
-of_methods(rule, stats.geom, "_cdf")(None, lambda d, k, p, y: geometric_slope(k, p))
-of_methods(rule, stats.geom, "_sf")(None, lambda d, k, p, y: -geometric_slope(k, p))
+of_both_sides(rule, stats.geom)(None, lambda d, k, p, y: geometric_slope(k, p))
 
 
 def poisson_slope(k, mu, y):

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from rules_scipy.shared.kolmogorov import kolmogorov_density_slope, smirnov_density_slope
-from rules_scipy.shared.methods import of_methods
+from rules_scipy.shared.methods import of_both_sides, of_methods
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import RuleSet
 
@@ -13,16 +13,13 @@ NO_DENSITY = "SciPy computes the density by several algorithms, of which no deri
 sizes = {"refuses": {"n": INTEGER}}
 
 of_methods(rule, stats.kstwobign, "_pdf")(lambda d, x, y: kolmogorov_density_slope(x))
-of_methods(rule, stats.kstwobign, "_cdf")(lambda d, x, y: d._pdf(x))
-of_methods(rule, stats.kstwobign, "_sf")(lambda d, x, y: -d._pdf(x))
+of_both_sides(rule, stats.kstwobign)(lambda d, x, y: d._pdf(x))
 
 of_methods(rule, stats.ksone, "_pdf", **sizes)(lambda d, x, n, y: smirnov_density_slope(x, n), None)
-of_methods(rule, stats.ksone, "_cdf", **sizes)(lambda d, x, n, y: d._pdf(x, n), None)
-of_methods(rule, stats.ksone, "_sf", **sizes)(lambda d, x, n, y: -d._pdf(x, n), None)
+of_both_sides(rule, stats.ksone, **sizes)(lambda d, x, n, y: d._pdf(x, n), None)
 
 of_methods(rule, stats.kstwo, "_pdf", refuses={"x": NO_DENSITY, "n": INTEGER})(None, None)
-of_methods(rule, stats.kstwo, "_cdf", **sizes)(lambda d, x, n, y: two_sided_density(d, x, n), None)
-of_methods(rule, stats.kstwo, "_sf", **sizes)(lambda d, x, n, y: -two_sided_density(d, x, n), None)
+of_both_sides(rule, stats.kstwo, **sizes)(lambda d, x, n, y: two_sided_density(d, x, n), None)
 
 
 def two_sided_density(d, x, n):

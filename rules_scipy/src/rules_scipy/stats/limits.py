@@ -16,7 +16,7 @@ from rules_scipy.shared.expansions import (
     power_slope,
 )
 from rules_scipy.shared.incomplete import gamma_by_shape, gamma_density
-from rules_scipy.shared.methods import of_methods
+from rules_scipy.shared.methods import of_both_sides, of_methods
 from rules_scipy.shared.outputs import strong
 from rules_scipy.shared.panels import quadrature
 from rulescore import Numeric, RuleSet, project
@@ -206,12 +206,6 @@ of_methods(rule, stats.skewnorm, "_pdf")(
 )
 
 
-of_methods(rule, stats.skewnorm, "_sf")(
-    lambda d, x, a, y: -d._pdf(x, a),
-    lambda d, x, a, y: np.exp(-x * x * (1 + a * a) / 2) / (np.pi * (1 + a * a)),
-)
-
-
 def log_ndtr_slope(x):
     """Return the derivative of `log_ndtr`."""
     return np.sqrt(2 / np.pi) / sp.erfcx(-x / np.sqrt(2))
@@ -306,13 +300,9 @@ of_methods(rule, stats.pearson3, "_logpdf")(
     lambda d, x, skew, y: -(skew / 2 + x) / (1 + skew * x / 2),
     lambda d, x, skew, y: pearson_score(x, skew),
 )
-of_methods(rule, stats.pearson3, "_cdf")(
+of_both_sides(rule, stats.pearson3)(
     lambda d, x, skew, y: d._pdf(x, skew),
     lambda d, x, skew, y: pearson_below(x, skew),
-)
-of_methods(rule, stats.pearson3, "_sf")(
-    lambda d, x, skew, y: -d._pdf(x, skew),
-    lambda d, x, skew, y: -pearson_below(x, skew),
 )
 of_methods(rule, stats.pearson3, "_ppf")(
     lambda d, q, skew, y: 1 / d._pdf(y, skew),

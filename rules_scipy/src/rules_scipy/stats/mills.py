@@ -9,7 +9,7 @@ from scipy import special as sp
 from scipy import stats
 
 from rules_scipy.shared.expansions import erfcx_slope, piecewise
-from rules_scipy.shared.methods import of_methods
+from rules_scipy.shared.methods import of_both_sides, of_methods
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.mills")
@@ -36,13 +36,9 @@ of_methods(rule, stats.exponnorm, "_logpdf")(
     lambda d, x, K, y: -x - mills_slope(1 / K - x),
     lambda d, x, K, y: -1 / K - mills_slope(1 / K - x) / K**2,
 )
-of_methods(rule, stats.exponnorm, "_cdf")(
+of_both_sides(rule, stats.exponnorm)(
     lambda d, x, K, y: modified_density(x, K),
     lambda d, x, K, y: modified_density(x, K) * mills_slope(1 / K - x) / K,
-)
-of_methods(rule, stats.exponnorm, "_sf")(
-    lambda d, x, K, y: -modified_density(x, K),
-    lambda d, x, K, y: -modified_density(x, K) * mills_slope(1 / K - x) / K,
 )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from rules_scipy.shared.methods import of_methods
+from rules_scipy.shared.methods import of_both_sides, of_methods
 from rules_scipy.shared.noncentral import (
     chi2_by_freedom,
     chi2_scores,
@@ -28,15 +28,10 @@ of_methods(rule, ncx2, "_logpdf")(
     lambda d, x, df, nc, y: chi2_scores(x, df, nc)[1],
     lambda d, x, df, nc, y: chi2_scores(x, df, nc)[2],
 )
-of_methods(rule, ncx2, "_cdf")(
+of_both_sides(rule, ncx2)(
     lambda d, x, df, nc, y: d._pdf(x, df, nc),
     lambda d, x, df, nc, y: chi2_by_freedom(x, df, nc),
     lambda d, x, df, nc, y: -d._pdf(x, df + 2, nc),
-)
-of_methods(rule, ncx2, "_sf")(
-    lambda d, x, df, nc, y: -d._pdf(x, df, nc),
-    lambda d, x, df, nc, y: -chi2_by_freedom(x, df, nc),
-    lambda d, x, df, nc, y: d._pdf(x, df + 2, nc),
 )
 
 of_methods(rule, ncf, "_pdf")(
@@ -45,17 +40,11 @@ of_methods(rule, ncf, "_pdf")(
     lambda d, x, dfn, dfd, nc, y: y * f_scores(x, dfn, dfd, nc)[2],
     lambda d, x, dfn, dfd, nc, y: y * f_scores(x, dfn, dfd, nc)[3],
 )
-of_methods(rule, ncf, "_cdf")(
+of_both_sides(rule, ncf)(
     lambda d, x, dfn, dfd, nc, y: d._pdf(x, dfn, dfd, nc),
     lambda d, x, dfn, dfd, nc, y: f_by_freedoms(x, dfn, dfd, nc, d._pdf(x, dfn, dfd, nc))[0],
     lambda d, x, dfn, dfd, nc, y: f_by_freedoms(x, dfn, dfd, nc, d._pdf(x, dfn, dfd, nc))[1],
     lambda d, x, dfn, dfd, nc, y: f_by_noncentrality(d, x, dfn, dfd, nc),
-)
-of_methods(rule, ncf, "_sf")(
-    lambda d, x, dfn, dfd, nc, y: -d._pdf(x, dfn, dfd, nc),
-    lambda d, x, dfn, dfd, nc, y: -f_by_freedoms(x, dfn, dfd, nc, d._pdf(x, dfn, dfd, nc))[0],
-    lambda d, x, dfn, dfd, nc, y: -f_by_freedoms(x, dfn, dfd, nc, d._pdf(x, dfn, dfd, nc))[1],
-    lambda d, x, dfn, dfd, nc, y: -f_by_noncentrality(d, x, dfn, dfd, nc),
 )
 
 of_methods(rule, nct, "_pdf")(
@@ -63,15 +52,10 @@ of_methods(rule, nct, "_pdf")(
     lambda d, x, df, nc, y: t_density_slopes(x, df, nc)[1],
     lambda d, x, df, nc, y: t_density_slopes(x, df, nc)[2],
 )
-of_methods(rule, nct, "_cdf")(
+of_both_sides(rule, nct)(
     lambda d, x, df, nc, y: d._pdf(x, df, nc),
     lambda d, x, df, nc, y: t_by_freedom(x, df, nc),
     lambda d, x, df, nc, y: t_by_noncentrality(x, df, nc),
-)
-of_methods(rule, nct, "_sf")(
-    lambda d, x, df, nc, y: -d._pdf(x, df, nc),
-    lambda d, x, df, nc, y: -t_by_freedom(x, df, nc),
-    lambda d, x, df, nc, y: -t_by_noncentrality(x, df, nc),
 )
 
 
