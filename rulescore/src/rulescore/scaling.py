@@ -71,4 +71,5 @@ def _is_multiple(once: Any, multiple: Any) -> bool:
     known = np.isfinite(expected) & np.isfinite(multiple)
     size = np.max(np.abs(multiple), initial=0.0, where=known)
     error = np.abs(np.where(known, expected - multiple, 0.0))
-    return bool(np.all(error <= _RELATIVE * np.abs(expected) + _OF_LARGEST * size))
+    is_near = error <= _RELATIVE * np.abs(expected) + _OF_LARGEST * size
+    return bool(np.all(is_near | (np.isnan(expected) & np.isnan(multiple))))

@@ -187,6 +187,27 @@ def test_what_depends_on_sizes_and_signs_is_not_linear(name, tier):
                 one()
 
 
+def test_what_is_not_a_number_is_linear_too(tier):
+    slope = np.array([np.nan, 2.0])
+
+    @custom_rule
+    def back(x):
+        return 2.0 * x, lambda dy: (slope * dy,)
+
+    @custom_rule
+    def in_parts(x):
+        return 2.0 * x, (lambda dy: slope * dy,)
+
+    @custom_frule
+    def forward(x):
+        return 2.0 * x, lambda dx: slope * dx
+
+    for f in (back, in_parts, forward):
+        for _ in range(3):
+            np.testing.assert_array_equal(jvp(f, (X,), (np.ones(2),))[1], slope)
+            np.testing.assert_array_equal(grad(lambda x, f=f: np.sum(f(x)))(X), slope)
+
+
 def test_the_check_of_a_rule_sees_limits_that_a_derivative_does_not():
     @custom_frule
     def clipped_far(x):
