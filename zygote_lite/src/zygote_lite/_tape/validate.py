@@ -80,9 +80,7 @@ def check_fit(
     elif kind == OBJECT:
         names = [str(name) for name, _ in entries_of(y)]
         fits = isinstance(dy, Tangent) and set(dy) <= {*names}
-        owner = (y._primal if isinstance(y, Tangent) else type(y)).__qualname__
-        parts = [owner.rpartition(".")[2], *(f"{name}=..." for name in names[:_MOST_FIELDS_NAMED])]
-        advice = f"{advice}, `Tangent({', '.join(parts)})`"
+        advice = advice if fits else f"{advice}, `{_tangent_of(y, names)}`"
     else:
         return
     if not fits:
@@ -97,6 +95,13 @@ def check_fit(
         for key, value in entries_of(y):
             if kind in (TUPLE, LIST) or key in dy:
                 check_fit(dy[key], value, back, what, of, seen)
+
+
+def _tangent_of(y: Any, names: list[str]) -> str:
+    """Return how the tangent of an object with some fields is written."""
+    owner = (y._primal if isinstance(y, Tangent) else type(y)).__qualname__
+    fields = [f"{name}=..." for name in names[:_MOST_FIELDS_NAMED]]
+    return f"Tangent({', '.join([owner.rpartition('.')[2], *fields])})"
 
 
 def _kind_of_numbers(x: Any) -> str:
