@@ -54,8 +54,9 @@ def _pairs(a: Any, b: Any) -> Iterator[tuple[Any, Any]]:
         for x, y in zip(a, b, strict=False):
             yield from _pairs(x, y)
     elif isinstance(a, dict | Tangent) and isinstance(b, dict | Tangent):
+        others = dict(b.items())
         for key, x in a.items():
-            yield from _pairs(x, dict(b.items()).get(key))
+            yield from _pairs(x, others.get(key))
     elif _is_floating(a) and _is_floating(b) and np.shape(a) == np.shape(b):
         yield np.asarray(a), np.asarray(b)
 
