@@ -310,6 +310,22 @@ def test_a_dict_that_lacks_a_key_has_another_structure():
         tree_map(np.add, {"a": 1.0, "b": 2.0}, {"a": 1.0})
 
 
+@pytest.mark.parametrize(
+    ("tree", "other", "place"),
+    [
+        ([], [1.0], "the top"),
+        ({"a": {"b": ()}}, {"a": {"b": 2.0}}, "a.b"),
+        ([1.0, {}], [1.0, 2.0], "1"),
+        ([{"a": 1.0}], [{"b": 1.0}], "0"),
+        ({"a": [1.0, [2.0]]}, {"a": [1.0, [2.0, 3.0]]}, "a.1"),
+    ],
+)
+def test_trees_that_differ_are_refused_where_they_differ(tree, other, place):
+    with pytest.raises(ValueError, match=rf"the trees differ at {place}: "):
+        tree_map(lambda x, _: x, tree, other)
+    assert tree_map(lambda x, _: x, tree, None) == tree
+
+
 # -- Jacobians and Hessians of trees, by trees ---------------------------------------------------
 
 

@@ -84,9 +84,10 @@ class TreeWalk:
         self.known: dict[int, Any] = {}
         self.keys: list[Any] = []
 
-    def new(self, x: Any, rest: tuple[Any, ...], path: tuple[str, ...] = ()) -> Any:
-        """Return the tree of the results for a tree, which stands at a path of the whole."""
-        if self.frozen and path and (path[-1] in self.frozen or ".".join(path) in self.frozen):
+    def new(self, x: Any, rest: tuple[Any, ...]) -> Any:
+        """Return the tree of the results for a tree, which stands at `keys` of the whole."""
+        keys = self.keys
+        if self.frozen and keys and not self.frozen.isdisjoint((str(keys[-1]), _dotted(keys))):
             return None if self.cotangent else x
         if self.is_leaf(x):
             return self.f(x, *rest)
@@ -95,15 +96,13 @@ class TreeWalk:
         if id(x) in self.known:
             return None if self.cotangent else self.known[id(x)]
         made = self.known[id(x)] = None if self.cotangent else _blank(x)
-        entries = {}
-        for other in rest:
-            _refuse_other_names(x, other, path)
-        for key, value in _tree_entries(x).items():
-            others = tuple([_entry(other, key, x, path) for other in rest])
+        given, entries = _tree_entries(x), {}
+        each = [_entries_alike(x, given, other, self.keys) for other in rest]
+        for key, value in given.items():
             self.keys.append(key)
-            entries[key] = self.new(value, others, (*path, str(key)))
+            entries[key] = self.new(value, tuple([other.get(key) for other in each]))
             self.keys.pop()
-        if self.frozen and not path:
+        if self.frozen and not self.keys:
             self.refuse_unknown(x)
         if self.cotangent:
             return cotangent_like(x, entries)
@@ -131,21 +130,39 @@ class TreeWalk:
             )
 
 
-def _refuse_other_names(x: Any, other: Any, path: tuple[str, ...]) -> None:
-    """Refuse a tree with other keys or fields; a `Tangent` has no field where it is zero."""
-    if other is None or isinstance(x, list | tuple) or not _has_entries(other):
-        return
-    entries, of_other = _tree_entries(x), _tree_entries(other).keys()
-    more, fewer = of_other - entries.keys(), set()
+def _dotted(keys: list[Any]) -> str:
+    return ".".join(map(str, keys))
+
+
+def _entries_alike(x: Any, entries: dict[Any, Any], other: Any, keys: list[Any]) -> dict[Any, Any]:
+    """Return the entries of another tree; raise where it has another form, or other keys or fields.
+
+    A `Tangent` has no field where it is zero, and `None` has none.
+    """
+    if other is None:
+        return {}
+    is_sequence = isinstance(x, list | tuple)
+    if not _has_entries(other) or (
+        is_sequence and not (isinstance(other, list | tuple) and len(other) == len(x))
+    ):
+        raise Fault.TREE(
+            f"{where()}: the trees differ at {_dotted(keys) or 'the top'}: {describe(x)} and "
+            f"{describe(other)}; give trees of one structure"
+        )
+    found = _tree_entries(other)
+    if is_sequence:
+        return found
+    more, fewer = found.keys() - entries.keys(), set()
     if type(other) is not Tangent:
         parts = [key for key, v in entries.items() if _is_number(v) or _has_entries(v)]
-        fewer = {*parts} - of_other
+        fewer = {*parts} - found.keys()
     if more or fewer:
-        place, names = ".".join(path) or "the top", ", ".join(sorted(map(repr, more or fewer)))
+        names = ", ".join(sorted(map(repr, more or fewer)))
         raise Fault.TREE(
-            f"{where()}: the trees differ at {place}: {'the first' if more else 'another'} has no "
-            f"{names}; give trees of one structure"
+            f"{where()}: the trees differ at {_dotted(keys) or 'the top'}: "
+            f"{'the first' if more else 'another'} has no {names}; give trees of one structure"
         )
+    return found
 
 
 def _is_number(x: Any) -> bool:
@@ -170,22 +187,6 @@ def _has_entries(x: Any) -> bool:
 
 def _tree_entries(x: Any) -> dict[Any, Any]:
     return dict(x.items()) if type(x) is Tangent else dict(entries_of(x))
-
-
-def _entry(tree: Any, key: Any, like: Any, path: tuple[str, ...]) -> Any:
-    """Return an entry of another tree; raise where it has another form."""
-    if tree is None:
-        return None
-    if not _has_entries(tree) or (
-        isinstance(like, list | tuple)
-        and not (isinstance(tree, list | tuple) and len(tree) == len(like))
-    ):
-        place = ".".join(path) or "the top"
-        raise Fault.TREE(
-            f"{where()}: the trees differ at {place}: {describe(like)} and {describe(tree)}; "
-            "give trees of one structure"
-        )
-    return _tree_entries(tree).get(key)
 
 
 def _blank(x: Any) -> Any:
