@@ -1,5 +1,6 @@
 """The reverse of a call by its rule, as calls on the outer tape: its cotangents are boxed."""
 
+import functools
 import operator
 from typing import Any
 
@@ -131,17 +132,23 @@ def back_of_general(
     return general_back
 
 
+def pulled_by_parts(parts: Any, dy: Any, needed: Any) -> Any:
+    """Return what the parts of a pullback give, `None` for what is not needed."""
+    shared = None
+    if len(parts) == 2 and type(parts[1]) is tuple:  # what the parts share comes first
+        shared, parts = parts
+    if needed is not None:
+        parts = tuple([part if n else None for part, n in zip(parts, needed, strict=False)])
+    if shared is not None and any(part is not None for part in parts):
+        dy = shared(dy)
+    return tuple([None if part is None else part(dy) for part in parts])
+
+
 def _refuse_not_linear(pullback: Any, dy: Any, found: tuple[Any, ...], f: Any) -> None:
     """Refuse a pullback that is not linear, as one that clips: forward mode transposes it."""
-    if not callable(pullback):
-        parts = pullback
-
-        def pullback(dy: Any) -> Any:
-            shared = len(parts) == 2 and type(parts[1]) is tuple
-            d, each = (parts[0](dy), parts[1]) if shared else (dy, parts)
-            pairs = zip(each, found, strict=True)
-            return tuple([None if x is None or y is None else x(d) for x, y in pairs])
-
+    if type(pullback) is tuple:
+        needed = [d is not None for d in found]
+        pullback = functools.partial(pulled_by_parts, pullback, needed=needed)
     if not scales(pullback, (dy,), found):
         raise Fault.NOT_LINEAR(
             f"the pullback of {name_of(f)} is not linear in the cotangent, and forward mode takes "

@@ -22,6 +22,7 @@ from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import box, scaled
 from zygote_lite._nested.gradients import inside, refused_inside
+from zygote_lite._nested.pullbacks import pulled_by_parts
 from zygote_lite._nested.run import NestedProduct, NestedPullback, NestedRun
 from zygote_lite._tape.handed_over import unchanged
 from zygote_lite._tape.rules import PullbackHandedIn, handed_in
@@ -76,7 +77,7 @@ def _by_body(body: Any, is_of_instances: Any, *xs: Any, **options: Any) -> Any:
         if callable(back):
             cotangents = back(dy)
         else:
-            cotangents = _by_parts(
+            cotangents = pulled_by_parts(
                 back, dy, needed if is_of_instances or needed is None else needed[1:]
             )
         found = cotangents if is_of_instances else (None, *cotangents)
@@ -97,17 +98,6 @@ def _by_adjoint(f: Any, adjoint: Any, linear: Any, *xs: Any, **options: Any) -> 
         return tuple(found)
 
     return y, _Pullback(pull, len(xs) + 1)
-
-
-def _by_parts(parts: Any, dy: Any, needed: Any) -> Any:
-    shared = None
-    if len(parts) == 2 and type(parts[1]) is tuple:  # what the parts share comes first
-        shared, parts = parts
-    if needed is not None:
-        parts = tuple([part if n else None for part, n in zip(parts, needed, strict=False)])
-    if shared is not None and any(part is not None for part in parts):
-        dy = shared(dy)
-    return tuple([None if part is None else part(dy) for part in parts])
 
 
 def _by_partials(f: Any, partials: Any, takes_out: Any, *xs: Any) -> Any:
