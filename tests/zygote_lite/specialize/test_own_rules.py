@@ -208,6 +208,50 @@ def test_what_is_not_a_number_is_linear_too(tier):
             np.testing.assert_array_equal(grad(lambda x, f=f: np.sum(f(x)))(X), slope)
 
 
+def test_tangents_of_entries_are_repeated_as_those_of_arrays_are(tier):
+    @custom_frule
+    def whole(x):
+        return (x[0] * np.ones(2), [np.sum(x)]), lambda dx: (dx[0], [np.sum(dx)])
+
+    @custom_frule
+    def in_parts(x, y):
+        return (x[0] * y, x), (lambda dx: (dx[0] * y, dx), lambda dy: (x[0] * dy, 0.0))
+
+    def plain(x):
+        return (x[0] * np.ones(2), [np.sum(x)])
+
+    for f, by_hand in ((whole, plain), (lambda x: in_parts(x, x), lambda x: (x[0] * x, x))):
+
+        def loss(x, f=f):
+            a, b = f(x)
+            return np.sum(a * a * X) + np.sum(b[0] ** 3)
+
+        for _ in range(3):
+            assert_close(grad(loss)(X), grad(lambda x, g=by_hand: loss(x, g))(X))
+            assert_close(jacfwd(loss)(X), grad(lambda x, g=by_hand: loss(x, g))(X))
+            assert_close(hessian(loss)(X), hessian(lambda x, g=by_hand: loss(x, g))(X))
+
+
+@pytest.mark.parametrize(
+    ("value", "tangent"),
+    [
+        (lambda x: [x, x[0]], lambda dx: [dx, dx[0], dx]),
+        (lambda x: (x, x[0]), lambda dx: (dx, dx)),
+        (lambda x: x, lambda dx: (dx,)),
+    ],
+    ids=["longer", "of another shape", "no array"],
+)
+def test_a_tangent_of_another_structure_is_refused(value, tangent, tier):
+    @custom_frule
+    def f(x):
+        return value(x), tangent
+
+    for ask in (lambda: gradient(lambda x: f(x)[0][0], X), lambda: jacfwd(lambda x: f(x)[0])(X)):
+        for _ in range(3):
+            with pytest.raises(RuleError, match=r"the pushforward of .* gives .*RC012"):
+                ask()
+
+
 def test_the_check_of_a_rule_sees_limits_that_a_derivative_does_not():
     @custom_frule
     def clipped_far(x):

@@ -21,7 +21,7 @@ from rulescore._errors import Fault, entry
 from rulescore._forward import parts_of_pushforward, pushed_by_parts, value_and_pushforward
 from rulescore._naming import describe
 from rulescore._origin import Origin
-from rulescore._project import shape_of, zero
+from rulescore._project import sequence_like, shape_of, zero
 from rulescore.scaling import scales
 
 P = ParamSpec("P")
@@ -118,6 +118,22 @@ def _any_tangent(x: Any, body: Any) -> Any:
     )
 
 
+def _repeated(dy: Any, y: Any) -> Any:
+    """Return a tangent, repeated where it has fewer entries than its primal.
+
+    Raises `ValueError` where it has more, or another structure.
+    """
+    if isinstance(y, list | tuple) and isinstance(dy, list | tuple):
+        found = [_repeated(d, entry) for d, entry in zip(dy, y, strict=True)]
+        is_same = all(a is b for a, b in zip(found, dy, strict=True))
+        return dy if is_same else sequence_like(dy, found)
+    is_number = isinstance(y, Numeric)
+    if is_number and isinstance(dy, list | tuple | dict):
+        raise ValueError
+    is_repeated = is_number and isinstance(dy, Numeric) and shape_of(dy) != shape_of(y)
+    return np.broadcast_to(dy, shape_of(y)) if is_repeated else dy
+
+
 def _transposed(body: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any, Any]]:
     """Return the body of a rule whose pullback is the transpose of a pushforward."""
 
@@ -128,15 +144,15 @@ def _transposed(body: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any
     def back_of(ad: Any, f: Any, y: Any, *dxs: Any) -> Any:
         """Return the transpose of a function that gives the tangent of a value, if there is one."""
         dy, back = ad(f, *dxs)
-        if isinstance(y, Numeric) and isinstance(dy, Numeric) and shape_of(dy) != shape_of(y):
-            shape = shape_of(y)
-            try:
-                dy, back = ad(lambda *vs: np.broadcast_to(f(*vs), shape), *dxs)
-            except ValueError as error:
-                raise Fault.COTANGENT(
-                    f"{of} gives {describe(dy)} for the tangent of {describe(y)}: return one of "
-                    "its shape and structure"
-                ) from error
+        try:
+            is_repeated = _repeated(dy, y) is not dy
+        except ValueError as error:
+            raise Fault.COTANGENT(
+                f"{of} gives {describe(dy)} for the tangent of {describe(y)}: return one of its "
+                "shape and structure"
+            ) from error
+        if is_repeated:
+            dy, back = ad(lambda *vs: _repeated(f(*vs), y), *dxs)
         if not scales(f, dxs, dy):
             raise Fault.NOT_LINEAR(
                 f"{of} is not linear in the tangents: return a function that is, or declare a "
