@@ -21,6 +21,15 @@ def assert_close(a, b, tolerance=1e-9):
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
+def assert_like_the_tape(found, recorded):
+    """Assert that values and gradients, or the texts of errors, are those of the tape."""
+    for a, b in zip(found, recorded, strict=True):
+        if isinstance(a, str):
+            assert a == b
+        else:
+            np.testing.assert_allclose(a[1], b[1], rtol=1e-12)
+
+
 def assert_same(a, b):
     """Assert that two values are equal, arrays bit by bit and objects field by field."""
     if isinstance(a, Tangent):

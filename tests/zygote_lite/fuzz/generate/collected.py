@@ -11,7 +11,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
-from tests.zygote_lite.fuzz.generate.given import loop_or_branch
+from tests.zygote_lite.fuzz.generate.given import caught, failing, loop_or_branch
 
 VALUES = ("x", "s", "x * s", "v[0]", "v", "v * s", "v[:2]", "w", "i", "2.0", "len(v)", "None", "n",
           "(s, i)", "(v, x)", "[x, s]", '{"s": s, "i": i}', 'f"{s:.2f}"', "x > 0.0", "np.eye(2)",
@@ -112,13 +112,9 @@ def statement(source, depth, kept):
         tests = ["n % 2 == 0", "s > 0.5", "rng.random() < 0.5"]
         return loop_or_branch(source, indent, kind, tests, inner)
     if depth < 3 and kind < 0.34:
-        return [f"{indent}try:", *inner(), f"{indent}    if s > {source.choice('012')}.5:",
-                f"{indent}        raise ValueError('s')", f"{indent}except ValueError:",
-                *inner()]  # fmt: skip
-    if kind < 0.37:
-        return [f"{indent}if n == 5:", f"{indent}    raise KeyError('n')"]
+        return caught(source, indent, inner)
     if kind < 0.39:
-        return [f"{indent}s = s + np.sqrt(np.float64(s - s)) * (n - n)"]
+        return failing(indent, kind)
     value = source.choice(VALUES)
     if kind < 0.75:
         return [indent + source.choice(kept[0]).replace("{v}", value)]

@@ -102,6 +102,20 @@ def loop_or_branch(source, indent, kind, tests, inner):
     return [f"{indent}if {source.choice(tests)}:", *inner(), f"{indent}else:", *inner()]
 
 
+def caught(source, indent, inner):
+    """Return the lines of a `try` that may raise, and catches that."""
+    return [f"{indent}try:", *inner(), f"{indent}    if s > {source.choice('012')}.5:",
+            f"{indent}        raise ValueError('s')", f"{indent}except ValueError:",
+            *inner()]  # fmt: skip
+
+
+def failing(indent, kind):
+    """Return the lines of an error for one number, or of a derivative that is not finite."""
+    if kind < 0.37:
+        return [f"{indent}if n == 5:", f"{indent}    raise KeyError('n')"]
+    return [f"{indent}s = s + np.sqrt(np.float64(s - s)) * (n - n)"]
+
+
 def load(seed):
     """Return the function of a number."""
     return texts.load(program(seed), f"<program on what is given {seed}>", np=np, SHARED=fresh())

@@ -10,7 +10,7 @@ import random
 import numpy as np
 
 from tests.zygote_lite.checks import texts
-from tests.zygote_lite.fuzz.generate.given import loop_or_branch
+from tests.zygote_lite.fuzz.generate.given import caught, failing, loop_or_branch
 from zygote_lite import grad
 
 VALUES = (
@@ -118,13 +118,9 @@ def statement(source, depth, kept):
     if depth < 4 and kind < 0.27:
         return loop_or_branch(source, indent, kind, ["n % 2 == 0", "s > 0.5", "k > 1"], inner)
     if depth < 4 and kind < 0.34:
-        return [f"{indent}try:", *inner(), f"{indent}    if s > {source.choice('012')}.5:",
-                f"{indent}        raise ValueError('s')", f"{indent}except ValueError:",
-                *inner()]  # fmt: skip
-    if kind < 0.37:
-        return [f"{indent}if n == 5:", f"{indent}    raise KeyError('n')"]
+        return caught(source, indent, inner)
     if kind < 0.39:
-        return [f"{indent}s = s + np.sqrt(np.float64(s - s)) * (n - n)"]
+        return failing(indent, kind)
     if kind < 0.75:
         line = source.choice(kept[0]).replace("{v}", source.choice(VALUES))
         return [indent + line.replace("{c}", source.choice(OF_GLOBALS))]
