@@ -27,7 +27,7 @@ def _(x: Numeric, axis=None):
     y = sp.log_softmax(x, axis=axis)
 
     def pullback(dy):
-        return (project(dy - np.exp(y) * np.sum(dy, axis=axis, keepdims=True), x),)
+        return (project(dy - np.conj(np.exp(y)) * np.sum(dy, axis=axis, keepdims=True), x),)
 
     return y, pullback
 
@@ -37,13 +37,13 @@ def _(a: Numeric, axis=None, *, b=None, keepdims=False, return_sign=False):
     y = sp.logsumexp(a, axis, b, keepdims, return_sign)
 
     def pullback(dy):
-        dlog = dy[0] if return_sign else dy
+        dlog = of_log(dy, y, return_sign)
         if dlog is None:
             return (None,)
         dlog = spread(dlog, axis, keepdims)
         if b is None:
             return (project(dlog * np.conj(shares(a, axis)), a),)
-        return (weighted(dlog * terms(a, axis, b), b, a),)
+        return (weighted(dlog * np.conj(terms(a, axis, b)), b, a),)
 
     return y, pullback
 
@@ -53,9 +53,9 @@ def _(a: Numeric, axis: object, b: Numeric, keepdims=False, return_sign=False):
     y = sp.logsumexp(a, axis, b, keepdims, return_sign)
 
     def of_terms(dy):
-        dlog = dy[0] if return_sign else dy
+        dlog = of_log(dy, y, return_sign)
         dlog = 0.0 if dlog is None else spread(dlog, axis, keepdims)
-        return dlog * terms(a, axis, b)
+        return dlog * np.conj(terms(a, axis, b))
 
     def by_a(shared):
         return weighted(shared, b, a)
@@ -66,10 +66,21 @@ def _(a: Numeric, axis: object, b: Numeric, keepdims=False, return_sign=False):
     return y, (of_terms, (by_a, None, by_b))
 
 
+def of_log(dy, y, return_sign):
+    """Return the cotangent of the logarithm: of a complex one the sign has the imaginary part."""
+    if not return_sign:
+        return dy
+    dlog, dsign = dy
+    if dsign is None or not np.iscomplexobj(y[1]):
+        return dlog
+    turned = 1j * np.imag(dsign * np.conj(y[1]))
+    return turned if dlog is None else dlog + turned
+
+
 def terms(a, axis, b):
     """Return `exp(a)` over the sum of `b * exp(a)`."""
     used = np.broadcast_to(np.not_equal(b, 0), np.broadcast_shapes(np.shape(a), np.shape(b)))
-    largest = np.max(np.where(used, a, -np.inf), axis=axis, keepdims=True)
+    largest = np.max(np.where(used, np.real(a), -np.inf), axis=axis, keepdims=True)
     largest = np.where(np.isfinite(largest), largest, 0.0)
     # where a weight is zero, its term is, though the sum depends on the weight
     shifted = np.where(used, a, np.minimum(a, largest + 600.0)) - largest
@@ -81,7 +92,7 @@ def weighted(shared, b, a):
     """Return `shared * b` as the cotangent of `a`."""
     without = np.equal(b, 0) & ~np.isfinite(shared)  # an infinite entry that is left out
     with np.errstate(invalid="ignore"):
-        return project(np.where(without, 0.0, shared * b), a)
+        return project(np.where(without, 0.0, shared * np.conj(b)), a)
 
 
 def shares(a, axis):
