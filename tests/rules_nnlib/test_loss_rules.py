@@ -339,3 +339,12 @@ def test_second_derivatives_by_prediction_and_one_hot_target(f, agg):
     v = np.stack([P[:2], one_hot])
     expected = jacobian_by_differences(slopes, (v,))
     np.testing.assert_allclose(zygote_lite.jacobian(slopes)(v), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("p", [[np.inf, 0.0], [np.nan, np.nan]])
+def test_a_target_of_zero_keeps_out_what_is_no_number(p):
+    loss = lambda p, t: nn.logit_cross_entropy(p, t, agg=np.sum)
+    p, t = np.array(p), np.array([0.0, 1.0 if np.isinf(p[0]) else 0.0])
+    expected = np.inf if t[1] else 0.0
+    assert loss(p, t) == rrule(nn.logit_cross_entropy, p, t, agg=np.sum)[0] == expected

@@ -145,7 +145,7 @@ def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean):
     total = np.sum(e, axis=axis, keepdims=True)
     with np.errstate(divide="ignore"):  # the logarithm of an empty sum
         logs = shifted - np.log(total)
-    entropy = -np.sum(t * np.where((t == 0) & np.isinf(logs), 0.0, logs), axis=axis)
+    entropy = -np.sum(t * np.where((t == 0) & ~np.isfinite(logs), 0.0, logs), axis=axis)
 
     def dp(dy):
         de = share_classes(dy, entropy, agg, axis)

@@ -111,7 +111,7 @@ def logit_cross_entropy(y_pred, y, *, axis=-1, agg=np.mean):
     p, t = pair(y_pred, y)
     logs = logsoftmax(p, axis)
     # an impossible class costs nothing where the target does not hold it
-    entropy = -np.sum(t * np.where((t == 0) & np.isinf(logs), 0.0, logs), axis=axis)
+    entropy = -np.sum(t * np.where((t == 0) & ~np.isfinite(logs), 0.0, logs), axis=axis)
     return plain(aggregate(entropy, agg), y_pred, y)
 
 
