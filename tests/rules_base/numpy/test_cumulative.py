@@ -28,3 +28,8 @@ def test_products_of_integers_do_not_wrap_around(kind, middle):
     expected = [1 + middle * behind[2], 100 * behind[2], *before[2:] * [91, 1]]
     np.testing.assert_allclose(rrule(np.cumprod, x)[1](np.ones(4))[1], expected)
     np.testing.assert_allclose(np.sum(frule((None, dx), np.cumprod, x)[1]), np.sum(expected * dx))
+
+
+def test_where_a_product_is_too_small_for_a_number():
+    x = np.array([1e-200, 1e-200, 1e200])
+    np.testing.assert_allclose(rrule(np.cumprod, x)[1](np.ones(3))[1], [2.0, 1.0, 0.0])

@@ -16,9 +16,10 @@ def cumsum_back(dy, axis):
 
 def cumprod_back(dy, x, axis):
     """Return the cotangent of `x` in `np.cumprod(x, axis)`, right where entries are zero too."""
-    if not isinstance(x, np.ndarray) or np.any(x == 0):  # a lazy array is not asked
+    y = np.cumprod(x, axis)
+    if not isinstance(x, np.ndarray) or not np.all(y):  # a lazy array is not asked
         return cumprod_transposed(dy, np.conjugate(x), axis)
-    total = weighted_sums(dy, np.cumprod(x, axis), axis)
+    total = weighted_sums(dy, y, axis)
     return zeros_kept(total / np.conjugate(x), total, x)
 
 
