@@ -38,6 +38,10 @@ INTEGRALS = {
     "branches": lambda c: si.quad(cut, 0, 2, (c[0], c[1]), points=[0.5])[0],
     "singular": lambda c: si.quad(lambda x: c[0] * x ** (-0.2 * c[1]), 0, 1)[0],
     "vectors": lambda c: np.sum(si.quad_vec(lambda x: np.stack([wave(x, c), x]), 0, c[1])[0]),
+    "arguments of vectors": lambda c: np.sum(
+        si.quad_vec(lambda x, c, a: a * wave(x, c), 0, np.inf, 1e-12, args=(c, c))[0]
+    ),
+    "an argument of vectors": lambda c: si.quad_vec(lambda x, a: np.exp(a * x), 0, 1, args=c[0])[0],
     "two variables": lambda c: si.dblquad(
         lambda y, x, a: a * x * y + c[1] * y * y, 0, c[0], lambda x: -c[1] * x, 1, args=(c[0],)
     )[0],
@@ -157,9 +161,6 @@ def test_integrals_of_samples_are_differentiated_through_their_source(name):
 REFUSED = {
     "entry 1": lambda c: si.quad(wave, 0, 2, (c,))[1],
     "weight": lambda c: si.quad(lambda x: c[0] * x, 0, 1, weight="cos", wvar=3.0)[0],
-    r"`args` as an option.* capture what it takes, as in `lambda x: f\(x, a\)`": lambda c: np.sum(
-        si.quad_vec(lambda x, c: c * x, 0, 1, args=(c,))[0]
-    ),
     "opts": lambda c: si.nquad(lambda x: c[0] * x, [(0, 1)], opts={"limit": 20})[0],
 }
 

@@ -173,6 +173,9 @@ def test_what_has_no_derivative_is_refused():
     kinked = lambda c: so.minimize_scalar(lambda x: max((x - c) ** 2, (x + 1) ** 2)).x
     with pytest.raises(np.linalg.LinAlgError, match="gradient that is not zero"):
         gradient(kinked, 2.0)
+    by_name = lambda c: so.direct(lambda x, c: (x[0] - c) ** 2, [(0, 3)], args=(c,), maxfun=9).x[0]
+    with pytest.raises(NoRuleError, match=r"`args` as an option.* as in `lambda x: f\(x, a\)`"):
+        gradient(by_name, 2.0)
 
 
 def test_a_function_that_changes_what_it_captured_is_refused():

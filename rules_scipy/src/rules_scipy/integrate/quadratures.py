@@ -41,7 +41,16 @@ def _(ad, y, given):
     return pullback
 
 
-@solver(rule, si.quad_vec, by=("f", "a", "b"))
+def quad_vec_of(f, a, b, epsabs=1e-200, epsrel=1e-8, norm="2", cache_size=1e8, limit=10000,
+                workers=1, points=None, quadrature=None, full_output=False,
+                args=()):  # fmt: skip
+    """Return what `quad_vec` does, whose `args` have a name and no position."""
+    return si.quad_vec(f, a, b, epsabs, epsrel, norm, cache_size, limit, workers, points,
+                       quadrature, full_output, args=args)  # fmt: skip
+
+
+@solver(rule, quad_vec_of, by=("f", "a", "b", "args"))
+@solver(rule, si.quad_vec, by=("f", "a", "b"), by_position=quad_vec_of)
 def _(ad, y, given):
     if np.iscomplexobj(y[0]):
         raise NotImplementedError(
@@ -56,8 +65,9 @@ def _(ad, y, given):
         (dvalue,) = entries_of(dy, si.quad_vec, True, (0,))
         if dvalue is None:
             return {}
-        found = {"a": -np.sum(dvalue * lower), "b": np.sum(dvalue * upper)}
-        return {**found, "f": (inside.pulled(dvalue) or (None,))[0]}
+        df, *dargs = inside.pulled(dvalue) or (None, *(None for _ in args))
+        found = {"f": df, "args": like_arguments(dargs, given["args"])}
+        return {**found, "a": -np.sum(dvalue * lower), "b": np.sum(dvalue * upper)}
 
     return pullback
 

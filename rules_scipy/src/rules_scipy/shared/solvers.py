@@ -1,5 +1,6 @@
 """Rules for functions that take a function, by parameters that may stand far behind."""
 
+import functools
 import inspect
 
 import numpy as np
@@ -10,7 +11,7 @@ NO_RULE = "what it does to the result has no rule"
 
 
 def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None,
-           apart=False):  # fmt: skip
+           apart=False, by_position=None):  # fmt: skip
     """Declare the rule of a function by the names of its parameters.
 
     The decorated body takes the AD, the value, and all of SciPy's parameters as a dict, those that
@@ -30,6 +31,8 @@ def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None,
         refused: by the name of a parameter, a type with which it has no derivative, and why.
         apart: whether the body takes one more dict: of all parameters but those of `by` and
             `without`. It stays constant where the rule itself is differentiated.
+        by_position: what takes parameters by position that `f` takes by name, if they have a
+            derivative: its own rule has them in `by`.
     """
     signature = inspect.signature(f)
     given = [p for p in signature.parameters.values() if p.kind is POSITIONAL]
@@ -41,17 +44,20 @@ def solver(rule, f, by, without=(), whole=False, with_ad=True, refused=None,
     def declare(body):
         for count, following in zip(counts, [*counts[1:], len(names) + 1], strict=True):
             known = {*by, *without}
-            of_count(rule, f, body, count, following - 1, known, whole, with_ad, apart)
+            of_one = functools.partial(of_count, rule, f, body, count, following - 1, known, whole,
+                                       with_ad, apart, by_position)  # fmt: skip
+            of_one()
             for name, (kind, reason) in (refused or {}).items():
                 if name in names[:count]:
-                    one = (name, kind, reason)
-                    of_count(rule, f, body, count, following - 1, known, whole, with_ad, apart, one)
+                    of_one((name, kind, reason))
         return body
 
     return declare
 
 
-def of_count(rule, f, body, count, options, known, whole, with_ad, apart, refused=None):
+def of_count(
+    rule, f, body, count, options, known, whole, with_ad, apart, by_position, refused=None
+):
     """Declare the rule for calls of `f` with `count` arguments.
 
     What follows them is an option; from the position `options` on it has to be given by its name,
@@ -107,7 +113,7 @@ def of_count(rule, f, body, count, options, known, whole, with_ad, apart, refuse
         at = names.index(name)
         shown[at] = shown[at].replace(annotation=kind)
         _.__signature__ = inspect.Signature(shown)
-    rule(f, refuses=refuses)(_)
+    rule(f, refuses=refuses, by_position=by_position)(_)
 
 
 def name_of(f):
