@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import linalg as sl
 from scipy import special as sp
 from scipy import stats
+from scipy.spatial import distance
 
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
 from zygote_lite import gradient, hessian
@@ -11,6 +13,11 @@ from zygote_lite.testing import recorded_only
 
 B = np.array([1.0, 2.0])
 CASES = {
+    "a determinant of 7e-18": (lambda v: sl.det(v.reshape(3, 3)), np.arange(1.0, 10) / 10),
+    "a coordinate that is equal": (
+        lambda v: np.sum(distance.cdist([v, 2 * v], [[1.0, 0.7]], "minkowski")),
+        (1.0, 2.0),
+    ),
     "weights by name": (lambda v: sp.logsumexp(v, b=B), (0.0, 0.0)),
     "weights": (lambda v: sp.logsumexp(v, None, B) ** 2, (0.0, 0.0)),
     "xlogy": (lambda v: sp.xlogy(v[0], v[1]), (0.0, 2.0)),

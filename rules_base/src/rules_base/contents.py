@@ -295,5 +295,7 @@ FUNCTIONS = {
         numpy.linalg.matrix_rank numpy.linalg.matrix_transpose numpy.linalg.pinv
         numpy.linalg.slogdet numpy.linalg.solve numpy.linalg.tensorinv numpy.linalg.tensorsolve
         numpy.linalg.trace rules_base.numpy.linalg.solve.cofactors_by_singular_values
+        rules_base.numpy.linalg.solve.cofactors_near_singular
+        rules_base.numpy.linalg.solve.moved_cofactors
     """,
 }

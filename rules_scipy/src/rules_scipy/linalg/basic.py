@@ -141,12 +141,30 @@ def _(a: ArrayLike, overwrite_a=False, check_finite=True):
 
 
 def cofactors(a, y, factors):
-    """Return the conjugated cofactors of `a`, from singular values where it is singular."""
+    """Return the conjugated cofactors of `a`, from singular values where it is singular.
+
+    Where it is nearly singular, their derivative is: in that of the product, large terms would
+    cancel.
+    """
+    x = np.asarray(a)
     if np.any(y == 0):
-        return cofactors_by_singular_values(np.asarray(a))
-    if factors is not None:
-        return regular_cofactors(factors, a, y)
-    return np.expand_dims(conjugate(y), (-1, -2)) * adjoint(np.linalg.inv(a))
+        return cofactors_by_singular_values(x)
+    if factors is None:
+        found = np.expand_dims(conjugate(y), (-1, -2)) * adjoint(np.linalg.inv(a))
+    else:
+        found = regular_cofactors(factors, a, y)
+    return cofactors_near_singular(x, found) if is_nearly_singular(x, found, y) else found
+
+
+def is_nearly_singular(a, cofactors, y):
+    """Return whether half of all digits are lost in the expansions of a determinant by rows."""
+    lost = np.sum(abs(cofactors) * abs(a), axis=-1) / abs(np.expand_dims(y, -1))
+    return np.any(lost > np.finfo(cofactors.dtype).eps ** -0.5)
+
+
+def cofactors_near_singular(a, found):
+    """Return the conjugated cofactors that were found, as a function of the matrix."""
+    return found
 
 
 def cofactors_by_singular_values(a):
@@ -171,16 +189,29 @@ def products_but_two(s):
     return found
 
 
+def moved_cofactors(da, a):
+    """Return the derivative of the conjugated cofactors in a direction; it is its own transpose."""
+    u, s, vh = svd_of(a)
+    inner = phase_of(u, vh) * (vh @ adjoint(da) @ u)
+    but_two = products_but_two(s)
+    on_diagonal = np.sum(but_two * diagonal(inner)[..., None, :], axis=-1)
+    return u @ (diagonal_matrix(on_diagonal) - but_two * inner) @ vh
+
+
+# the singular vectors by which it is computed have no derivatives, or inaccurate ones
+@rule(moved_cofactors, refuses={"a": "it is a third derivative, at a singular matrix"})
+def _(da: np.ndarray, a: np.ndarray):
+    return moved_cofactors(da, a), (lambda dy: moved_cofactors(dy, a), None)
+
+
 @rule(cofactors_by_singular_values)
 def _(a: np.ndarray):
-    def pullback(dy):
-        u, s, vh = svd_of(a)
-        inner = phase_of(u, vh) * (vh @ adjoint(dy) @ u)
-        but_two = products_but_two(s)
-        on_diagonal = np.sum(but_two * diagonal(inner)[..., None, :], axis=-1)
-        return (project(u @ (diagonal_matrix(on_diagonal) - but_two * inner) @ vh, a),)
+    return cofactors_by_singular_values(a), lambda dy: (project(moved_cofactors(dy, a), a),)
 
-    return cofactors_by_singular_values(a), pullback
+
+@rule(cofactors_near_singular)
+def _(a: np.ndarray, found: np.ndarray):
+    return found, lambda dy: (project(moved_cofactors(dy, a), a), None)
 
 
 def pinv_cotangent(dy, x, y):

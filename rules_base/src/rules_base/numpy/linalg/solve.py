@@ -94,11 +94,35 @@ def cofactors(a, determinant):
     """Return the conjugated cofactors of `a`: the gradient of the determinant.
 
     They are `det(a) * inv(a)^H` where `a` is regular. Where one of the stack is not, they are
-    found from the singular values, in which they are finite.
+    found from the singular values, in which they are finite. Where one is nearly singular, their
+    derivative is: in that of the product, large terms would cancel.
     """
-    if np.all(determinant != 0):
-        return scaled(conjugate(determinant), adjoint(np.linalg.inv(a)))
-    return cofactors_by_singular_values(a)
+    if np.any(determinant == 0):
+        return cofactors_by_singular_values(a)
+    inverse = np.linalg.inv(a)
+    found = scaled(conjugate(determinant), adjoint(inverse))
+    return cofactors_near_singular(a, found) if is_nearly_singular(a, inverse) else found
+
+
+def is_nearly_singular(a, inverse):
+    """Return whether the digits that are lost in `inverse @ a` are half of all, in any scaling."""
+    cancelling = np.sum(abs(inverse) * np.swapaxes(abs(a), -1, -2), axis=-1)
+    return np.any(cancelling > np.finfo(inverse.dtype).eps ** -0.5)
+
+
+def cofactors_near_singular(a, found):
+    """Return the conjugated cofactors that were found, as a function of the matrix."""
+    return found
+
+
+@rule(cofactors_near_singular)
+def _(a: np.ndarray, found: np.ndarray):
+    return found, lambda dy: (project(moved_cofactors(dy, a), a), None)
+
+
+@rule.forward(cofactors_near_singular)
+def _(a: np.ndarray, found: np.ndarray):
+    return found, (lambda da: moved_cofactors(da, a), lambda df: 0 * df)
 
 
 def cofactors_by_singular_values(a):
@@ -138,6 +162,12 @@ def moved_cofactors(da, a):
     others = products_but_two(s)
     own = np.sum(others * columns(diagonal(inner)), axis=-1)
     return u @ (diagonal_matrix(own) - others * inner) @ vh
+
+
+# the singular vectors by which it is computed have no derivatives, or inaccurate ones
+@rule(moved_cofactors, refuses={"a": "it is a third derivative, at a singular matrix"})
+def _(da: np.ndarray, a: np.ndarray):
+    return moved_cofactors(da, a), (lambda dy: moved_cofactors(dy, a), None)
 
 
 def products_but_two(s):

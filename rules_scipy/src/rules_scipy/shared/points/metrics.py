@@ -35,6 +35,9 @@ def minkowski(x, d, o):
     size = np.abs(x)
     ratio = over(size, d)
     zero = ratio == 0
+    if p >= 2:  # not by the sign, whose derivative is 0 where that of the slope is not
+        limit = 1.0 if p == 2 else 0.0
+        return o["w"] * over(x, d) * np.where(zero, limit, np.where(zero, 1.0, ratio) ** (p - 2))
     power = np.where(zero, 1.0 if p == 1 else 0.0, np.where(zero, 1.0, ratio) ** (p - 1))
     return o["w"] * np.sign(x) * power
 
