@@ -108,6 +108,9 @@ def test_second_derivatives_of_other_methods_are_refused():
             hessian(f)(C)
         with pytest.raises(NoRuleError, match="second derivatives and tangents of solutions by"):
             jvp(f, (C,), (C,))
+    f = COARSE["dense DOP853"]
+    with pytest.raises(NoRuleError, match="give the times as `t_eval` of solve_ivp"):
+        jvp(f, (C,), (C,))
 
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])

@@ -68,6 +68,14 @@ def test_second_derivatives():
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+def test_second_derivatives_by_coordinates_in_a_tuple():
+    x, y = AT.T
+    f = lambda c: W @ si.LinearNDInterpolator(SITES, c[0] * VALUES**2)((c[1] * x, y)) ** 2
+    c = np.array([1.2, 0.9])
+    expected = [differences(lambda e, i=i: gradient(f, c + e)[0][i], np.zeros(2)) for i in (0, 1)]
+    np.testing.assert_allclose(hessian(f)(c), expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("method", ["linear", "cubic"])
 def test_what_is_outside_has_no_influence(method):
     at = np.array([[0.3, 0.2], [5.0, 5.0]])

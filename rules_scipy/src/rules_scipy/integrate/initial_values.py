@@ -43,6 +43,10 @@ SECOND = (
     "scipy.integrate has second derivatives and tangents of solutions by RK23, RK45 and DOP853 "
     "only: give one of these as `method` of solve_ivp"
 )
+SECOND_OF_SOL = (
+    "scipy.integrate has no second derivatives and tangents of `sol(t)`: give the times as "
+    "`t_eval` of solve_ivp, and take its `.y`"
+)
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 
 
@@ -348,6 +352,7 @@ def _(a: Impulses, b: Impulses):
 
 @rule.of_instances
 def _(sol: si.OdeSolution, t: object):
+    refuse_unless_first(SECOND_OF_SOL, sol, t)
     y = sol(t)
 
     def pullback(dy):

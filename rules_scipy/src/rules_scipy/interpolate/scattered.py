@@ -18,11 +18,13 @@ def _(points: Given, ndim=None):
     y = _interpnd._ndim_coords_from_arrays(points, ndim)
 
     def pullback(dy):
-        if isinstance(points, tuple) and len(points) > 1:
-            return (tuple(project(dy[..., i], points[i]) for i in range(len(points))),)
-        inner = points[0] if isinstance(points, tuple) else points
-        dinner = project(np.reshape(dy, np.shape(inner)), inner)
-        return ((dinner,) if isinstance(points, tuple) else dinner,)
+        is_inside = isinstance(points, tuple) and len(points) == 1
+        inner = points[0] if is_inside else points
+        if isinstance(inner, tuple):
+            dinner = tuple(project(dy[..., i], x) for i, x in enumerate(inner))
+        else:
+            dinner = project(np.reshape(dy, np.shape(inner)), inner)
+        return ((dinner,) if is_inside else dinner,)
 
     return y, pullback
 
