@@ -5,6 +5,7 @@ import pytest
 from scipy import linalg as sl
 from scipy import special as sp
 from scipy import stats
+from scipy.sparse import linalg as spl
 from scipy.spatial import distance
 
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
@@ -17,6 +18,10 @@ CASES = {
     "a coordinate that is equal": (
         lambda v: np.sum(distance.cdist([v, 2 * v], [[1.0, 0.7]], "minkowski")),
         (1.0, 2.0),
+    ),
+    "an exponential of zeros": (
+        lambda v: np.sum(spl.expm_multiply(v.reshape(2, 2), B)),
+        (0.0,) * 4,
     ),
     "weights by name": (lambda v: sp.logsumexp(v, b=B), (0.0, 0.0)),
     "weights": (lambda v: sp.logsumexp(v, None, B) ** 2, (0.0, 0.0)),

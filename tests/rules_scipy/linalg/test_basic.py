@@ -28,3 +28,9 @@ def test_the_norm_of_the_largest_column_finds_it_whatever_the_order_of_the_sum(o
         )
         (da,) = gradient(lambda a: linalg.norm(a, ord), a)
         np.testing.assert_allclose(da, expected, rtol=1e-6)
+
+
+def test_a_singular_value_of_zero_has_no_slope_in_least_squares():
+    a, b = np.diag([2.0, 0.0]), np.array([1.0, 3.0])
+    (da,) = gradient(lambda a: np.sum(linalg.lstsq(a, b)[3]), a)
+    np.testing.assert_allclose(abs(da), np.diag([1.0, 0.0]), atol=1e-15)

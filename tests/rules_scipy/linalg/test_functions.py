@@ -27,6 +27,13 @@ def test_second_derivatives_of_the_exponential():
     assert second == pytest.approx(np.sum(a @ a @ linalg.expm(0.8 * a)), rel=1e-10)
 
 
+def test_the_derivative_along_a_large_matrix_has_all_digits():
+    a, e = np.array([[6.0, 2.0], [1.0, 3.0]]), np.array([[0.5, -1.0], [2.0, 1.5]])
+    found = gradient(lambda a: np.sum(linalg.expm_frechet(a, 1e8 * e, compute_expm=False)), a)[0]
+    expected = gradient(lambda a: np.sum(linalg.expm_frechet(a, e, compute_expm=False)), a)[0]
+    np.testing.assert_allclose(found, 1e8 * expected, rtol=1e-12)
+
+
 def test_powers_whose_type_depends_on_the_eigenvalues():
     """Code made for real powers must not answer where they are complex."""
     a, weights = np.array([[2.0, 0.3], [0.4, 1.5]]), np.array([[1.0, 0.4], [-0.3, 2.0]])

@@ -278,8 +278,8 @@ def _(
             moved = 2 * dresidues * residual
             da, db = da - outer(moved, x), db + moved
         if ds is not None:
-            u, _, vh = svd_of(matrix)
-            da = da + (u * ds) @ vh
+            u, s, vh = svd_of(matrix)
+            da = da + (u * np.where(s == 0, 0, ds)) @ vh
         return da, db
 
     def by_a(shared):

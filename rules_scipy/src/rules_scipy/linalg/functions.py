@@ -36,14 +36,17 @@ def largest(x):
     return np.where(size == 0, 1.0, size).astype(size.dtype)
 
 
+def scale_of(e, a):
+    """Return how much larger `e` is than `a`."""
+    return stop_gradient(largest(e) / largest(a))
+
+
 def along(f, a, e):
     """Return the derivative of `f` at `a` along `e`.
 
     It is linear in `e`, which is brought to the size of `a`: a large one costs `expm` its accuracy.
     """
-    n = a.shape[-1]
-    large, small = largest(e), largest(a)
-    scale = stop_gradient(large / small)
+    n, scale = a.shape[-1], scale_of(e, a)
     return scale * f(blocks(a, e / scale))[..., :n, n:]
 
 
@@ -180,14 +183,14 @@ def _(A: ArrayLike, E: ArrayLike, method=None, compute_expm=True, check_finite=T
 
     def shared(dy):
         a, e = np.asarray(A), np.asarray(E)
-        n = a.shape[-1]
+        n, scale = a.shape[-1], scale_of(e, a)
         dvalue, dalong = dy if compute_expm else (None, dy)
         zero = np.zeros_like(a)
-        corner = blocks(zero, zero if dalong is None else dalong)
+        corner = blocks(zero, zero if dalong is None else scale * dalong)
         if dvalue is not None:
             corner[:n, :n] = dvalue
-        found = along(sl.expm, adjoint(blocks(a, e)), corner)
-        return found[:n, :n] + found[n:, n:], found[:n, n:]
+        found = along(sl.expm, adjoint(blocks(a, e / scale)), corner)
+        return found[:n, :n] + found[n:, n:], found[:n, n:] / scale
 
     def by_matrix(found):
         return project(found[0], A)

@@ -96,9 +96,12 @@ def terms_of(a, x, h, last):
 
 
 def last_of(size):
-    """Return how many terms count for a matrix of a norm, whatever it is applied to."""
+    """Return how many terms count for a matrix of a norm, whatever it is applied to.
+
+    Those that only derivatives up to the third have are among them, as at a matrix of zeros.
+    """
     count, term = 1, size
     while term > 1e-18:
         count += 1
         term *= size / count
-    return count
+    return count + 3
