@@ -35,6 +35,21 @@ def test_what_scipy_solves_wrongly_is_refused(f, matrices):
         gradient(size, np.eye(2) + 0.5j)
 
 
+@pytest.mark.parametrize(
+    ("f", "a", "b", "below"),
+    [
+        (sl.solve_continuous_are, [[3.0, 1.0], [-5.0, -3.0]], [[1.0], [0.0]], -0.5),
+        (sl.solve_discrete_are, [[2.0, -1.0], [2.0, -4.0]], [[0.0], [-1.0]], 0.5),
+    ],
+)
+def test_riccati_equations_that_scipy_balances_wrongly_are_refused(f, a, b, below):
+    a, b, e = np.array(a), np.array(b), np.array([[1.0, 0.0], [below, 1.0]])
+    q, r = np.eye(2), np.eye(1)
+    with pytest.raises(np.linalg.LinAlgError, match="balanced=False"):
+        gradient(lambda a: np.sum(f(a, b, q, r, e)), a)
+    assert gradient(lambda a: np.sum(f(a, b, q, r, e, balanced=False)), a)[0].shape == (2, 2)
+
+
 E = np.array([[2.0, 0.3, -0.1], [-0.4, 1.5, 0.2], [0.1, -0.2, 1.0]])
 S = 0.1 * np.array([[1.0, -2.0], [0.5, 1.0], [-1.0, 0.3]])
 

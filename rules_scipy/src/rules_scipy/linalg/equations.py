@@ -198,12 +198,22 @@ def _(a: ArrayLike, q: ArrayLike, method=None):
     return discrete_solution(hold(discrete_form, a, q, method), a, q)
 
 
-def riccati(f, gain, adjoint_of, form):
+def refuse_unsolved(f, terms):
+    """Raise `LinAlgError` where SciPy's solution is none: the terms do not add up to zero."""
+    if np.linalg.norm(sum(terms)) > 1e-8 * sum(map(np.linalg.norm, terms)):
+        raise sl.LinAlgError(
+            f"what scipy.linalg.{f.__name__} gives does not solve the equation, and has no "
+            "gradient: it balances matrices wrongly with `e`, so give it `balanced=False`"
+        )
+
+
+def riccati(f, gain, residual, adjoint_of, form):
     """Declare a Riccati equation.
 
     Arguments:
         f: the function that solves it.
         gain: gives `K` for the solution.
+        residual: gives the terms of the equation.
         adjoint_of: gives the solution of the adjoint equation, and `X` times what `a` and `b` are
             multiplied with there.
         form: factorizes the closed loop, which the first pullback does for all: SciPy's algorithm
@@ -214,6 +224,8 @@ def riccati(f, gain, adjoint_of, form):
         y = f(a, b, q, r, e, s, balanced)
         k = gain(*map(np.asarray, (a, b, r)), y, e, 0.0 if s is None else adjoint(np.asarray(s)))
         closed = np.asarray(a) - np.asarray(b) @ k
+        if e is not None and balanced:
+            refuse_unsolved(f, residual(*map(np.asarray, (a, closed, y, e, q)), s, k))
         loop = closed if e is None else np.linalg.solve(e, closed)
         held = hold_later(form, loop, y, None)
 
@@ -300,12 +312,24 @@ def discrete_adjoint(held, loop, closed, x, dx, e):
 riccati(
     sl.solve_continuous_are,
     lambda a, b, r, x, e, s: np.linalg.solve(r, adjoint(b) @ times(x, e) + s),
+    lambda a, closed, x, e, q, s, k: (
+        adjoint(a) @ x @ e,
+        adjoint(e) @ x @ closed,
+        q,
+        *([] if s is None else [-s @ k]),
+    ),
     continuous_adjoint,
     lambda loop, x, _: continuous_form(loop, x),
 )
 riccati(
     sl.solve_discrete_are,
     lambda a, b, r, x, e, s: np.linalg.solve(r + adjoint(b) @ x @ b, adjoint(b) @ x @ a + s),
+    lambda a, closed, x, e, q, s, k: (
+        adjoint(a) @ x @ closed,
+        -adjoint(e) @ x @ e,
+        q,
+        *([] if s is None else [-s @ k]),
+    ),
     discrete_adjoint,
     discrete_form,
 )
