@@ -80,6 +80,7 @@ def test_a_hessenberg_form():
         (lambda a: np.sum(linalg.eig(a)[1] ** 3), np.eye(3), "repeated"),
         (lambda a: np.sum(linalg.schur(a)[1] * WEIGHTS), np.eye(3), "repeated"),
         (lambda a: np.sum(linalg.hessenberg(a, True)[1] * WEIGHTS), np.eye(3), "zero below"),
+        (lambda a: np.sum(linalg.hessenberg(a) * WEIGHTS), np.eye(3), "zero below"),
         (lambda a: np.sum(np.real(linalg.eigvals(A, a))), np.diag([1.0, 1.0, 0.0]), "infinite"),
         (lambda a: np.sum(np.real(linalg.schur(a, "complex")[1])), A, "phase"),
     ],

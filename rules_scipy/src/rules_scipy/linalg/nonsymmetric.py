@@ -264,11 +264,10 @@ def below_subdiagonal(h, k):
     n, y = len(h), np.zeros_like(h)
     small = n * np.finfo(h.dtype).eps * np.max(np.abs(h), initial=0.0)
     for j in range(n - 2, 0, -1):
-        rest = k[j + 1 :, j] - y[j + 1 :, j:] @ h[j, j:] + h[:, j + 1 :].T @ y[:, j]
-        if abs(h[j, j - 1]) > small:
-            y[j + 1 :, j - 1] = rest / h[j, j - 1]
-        elif np.any(np.abs(rest) > 64 * small):
+        if abs(h[j, j - 1]) <= small:  # beside it, the basis is another in each direction
             raise LinAlgError("a Hessenberg form with a zero below its diagonal has no gradient")
+        rest = k[j + 1 :, j] - y[j + 1 :, j:] @ h[j, j:] + h[:, j + 1 :].T @ y[:, j]
+        y[j + 1 :, j - 1] = rest / h[j, j - 1]
     return y
 
 
