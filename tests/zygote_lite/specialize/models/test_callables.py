@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import check_gradient
-from zygote_lite import DifferentiationError, testing, value_and_grad
+from zygote_lite import DifferentiationError, testing, jvp, value_and_grad
 
 LOG = [1.0]
 
@@ -227,3 +227,12 @@ def test_a_value_that_a_cache_keeps_is_not_that_of_another_global(monkeypatch):
     squared.cache_clear()
     for _ in range(4):
         assert value_and_grad(f)(1.5) == (12.25, 15.0)
+
+
+def test_a_cache_that_code_would_leave_empty_is_filled(monkeypatch):
+    f = lambda x, n: sum(scaled(i) * x for i in range(n))
+    scaled.cache_clear()
+    assert jvp(f, (0.5, 3), (1.0, 0.0)) == (3.0, 6.0)
+    assert scaled.cache_info().currsize == 3
+    monkeypatch.setattr(f"{__name__}.SCALE", 5.0)
+    assert jvp(f, (0.5, 3), (1.0, 0.0)) == (3.0, 6.0)

@@ -19,6 +19,7 @@ from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, sign
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
+from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.notes import is_outside_changed
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import CacheMaker, Local, LocalCache, Method, Partial
@@ -65,8 +66,11 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     builder.inputs.guard(str(f.where), f.sample)
     builder.inputs.guard(f"{f.where}.__wrapped__", inner)
     if not _reads_libraries_alone(inner):  # what it keeps may be of other globals
-        if f.sample.cache_info().currsize:
-            raise Unsound.MAY_CHANGE("a function under `lru_cache` keeps values of earlier calls")
+        is_followed = any(leaf.active for x in given for leaf in leaves(x))
+        if f.sample.cache_info().currsize or not is_followed:
+            raise Unsound.MAY_CHANGE(
+                "a function under `lru_cache` may keep values of earlier calls, with other globals"
+            )
         builder.inputs.guards[f"{f.where}.cache_info().currsize == 0"] = None
     found = _without_effects(builder, f.sample, xs, kws)
     if not (found.is_scalar or (found.is_constant and is_plain_key(found.sample))):
