@@ -429,3 +429,13 @@ def test_a_copy_is_an_argument_of_its_own():
 
     for _ in range(4):
         assert grad(f)(1.0) == pytest.approx(32.0)  # of 3x + 4x**3 + x + 8x**2
+
+
+def test_factors_that_are_large_ints():
+    f = lambda x: 10**30 * x * x
+    for _ in range(3):
+        assert grad(grad(f))(1.5) == 2e30
+        assert jvp(f, (2.0,), (1.0,)) == (4e30, 4e30)
+    with recorded_only():
+        assert grad(grad(f))(1.5) == 2e30
+        assert jvp(f, (2.0,), (1.0,)) == (4e30, 4e30)

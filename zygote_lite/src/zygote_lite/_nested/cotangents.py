@@ -221,7 +221,8 @@ def scaled(dy: Any, partial: Any) -> Any:
     """Return `dy * conj(partial)`, where a zero in `dy` wins over an infinite `partial`."""
     if np.iscomplexobj(partial):
         partial = np.conj(partial)
-    if np.all(np.isfinite(partial)):
+    # an int may be too large for NumPy
+    if isinstance(partial, int) or np.all(np.isfinite(partial)):
         return dy * partial
     # This product is differentiated again, so the mask must be as narrow as it can be. Where `dy`
     # is 0 and `partial` finite, the slope by `dy` is `partial`; where `dy` is not 0, an infinity is
