@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import check_gradient
-from zygote_lite import DifferentiationError, testing, jvp, value_and_grad
+from zygote_lite import DifferentiationError, jvp, testing, value_and_grad
 
 LOG = [1.0]
 
