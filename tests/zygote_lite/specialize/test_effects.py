@@ -172,6 +172,30 @@ def test_nothing_is_written_twice_where_the_tape_takes_over(capsys):
         assert capsys.readouterr().out == "0.0\n"
 
 
+@pytest.mark.parametrize("way", ["print", "write", "flush"])
+def test_nothing_is_done_after_output_that_fails(way, tmp_path):
+    def f(x):
+        if way == "print":
+            print("a", file=stream)
+        elif way == "write":
+            stream.write("a")
+        else:
+            stream.flush()
+        counts[0] += 1.0
+        return x * counts[0]
+
+    counts = np.zeros(1)
+    with (tmp_path / "log").open("w") as stream:
+        for i in range(3):
+            assert value_and_grad(f)(2.0) == (2.0 * (i + 1), i + 1.0)
+        with testing.transformed_only():
+            assert value_and_grad(f)(2.0) == (8.0, 4.0)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="closed"):
+            value_and_grad(f)(2.0)
+    assert counts[0] == 4.0
+
+
 def test_a_handler_of_the_program_is_followed():
     class Keeping(logging.Handler):
         def emit(self, record):

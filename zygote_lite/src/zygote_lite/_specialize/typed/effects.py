@@ -116,12 +116,14 @@ def put_on_stream(effects: Effects, write: Any, text: str) -> int:
 
 def flush_of_stream(effects: Effects, flush: Any) -> None:
     """Note `stream.flush()`."""
+    if flush.__self__.closed:
+        raise RuntimeError(LEFT)
     effects.later.append(flush)
 
 
 def _refuse_other_streams(stream: Any) -> None:
-    """Leave the code for a stream that may keep what the program reads."""
-    if not is_written_in_c(stream):
+    """Leave the code for a stream that may keep what the program reads, or that takes nothing."""
+    if not is_written_in_c(stream) or stream.closed or not stream.writable():
         raise RuntimeError(LEFT)
 
 
