@@ -196,6 +196,25 @@ def test_nothing_is_done_after_output_that_fails(way, tmp_path):
     assert counts[0] == 4.0
 
 
+def test_nothing_is_done_after_text_that_a_file_does_not_take(tmp_path):
+    def f(x):
+        print(text, file=stream)
+        counts[0] += 1.0
+        return x * counts[0]
+
+    counts, text = np.zeros(1), "x"
+    with (tmp_path / "log").open("w", encoding="ascii") as stream:
+        for i in range(3):
+            assert value_and_grad(f)(2.0) == (2.0 * (i + 1), i + 1.0)
+        text = "é"
+        for _ in range(3):
+            with pytest.raises(UnicodeEncodeError):
+                value_and_grad(f)(2.0)
+            with pytest.raises(UnicodeEncodeError):
+                jvp(f, (2.0,), (1.0,))
+    assert counts[0] == 3.0
+
+
 def test_a_handler_of_the_program_is_followed():
     class Keeping(logging.Handler):
         def emit(self, record):

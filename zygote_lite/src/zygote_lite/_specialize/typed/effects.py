@@ -100,15 +100,15 @@ def _restore(x: Any, before: Any, inner: list[Callable[[], Any]]) -> None:
 
 def printed(effects: Effects, *xs: Any, **options: Any) -> None:
     """Note `print(*xs, **options)`, with the texts that the values have now."""
-    stream = options.get("file") or sys.stdout
-    _refuse_other_streams(stream)
+    stream, texts = options.get("file") or sys.stdout, [*map(str, xs)]
+    _refuse_other_streams(stream, *texts)
     effects.streams.append(stream)
-    effects.later.append(partial(print, *map(str, xs), **options))
+    effects.later.append(partial(print, *texts, **options))
 
 
 def put_on_stream(effects: Effects, write: Any, text: str) -> int:
     """Note `stream.write(text)`, of a stream of text, and return what it returns."""
-    _refuse_other_streams(write.__self__)
+    _refuse_other_streams(write.__self__, text)
     effects.streams.append(write.__self__)
     effects.later.append(partial(write, text))
     return len(text)
@@ -121,10 +121,16 @@ def flush_of_stream(effects: Effects, flush: Any) -> None:
     effects.later.append(flush)
 
 
-def _refuse_other_streams(stream: Any) -> None:
-    """Leave the code for a stream that may keep what the program reads, or that takes nothing."""
-    if not is_written_in_c(stream) or stream.closed or not stream.writable():
+def _refuse_other_streams(stream: Any, *texts: str) -> None:
+    """Leave the code for a stream that may keep what the program reads, or does not take texts."""
+    takes_text = is_written_in_c(stream) and hasattr(stream, "encoding")
+    if not takes_text or stream.closed or not stream.writable():
         raise RuntimeError(LEFT)
+    if not all(map(str.isascii, texts)) and stream.encoding is not None:
+        try:
+            "".join(texts).encode(stream.encoding, stream.errors or "strict")
+        except UnicodeError:
+            raise RuntimeError(LEFT) from None
 
 
 def set_at_the_end(effects: Effects, x: Any, name: str, value: Any) -> None:
