@@ -535,9 +535,32 @@ def test_tangents_inside_by_their_direction_and_by_what_is_captured():
     np.testing.assert_allclose(dv, 32 * V**3)
 
 
-def test_linearize_inside_is_refused():
-    with pytest.raises(DifferentiationError, match="call `jvp`"):
-        gradient(lambda x: linearize(wave, x)[1](1.0), 0.7)
+def test_linearize_inside_is_differentiated():
+    def slope(x):
+        y, push, square = linearize(lambda x: (x**3, x * x), x, has_aux=True)
+        return push(x) * square + push(y)  # 3 x^5 + 3 x^5
+
+    np.testing.assert_allclose(grad(slope)(2.0), 480.0)
+    np.testing.assert_allclose(hessian(slope)(2.0), 960.0)
+    assert linearize(slope, 2.0)[1](1.0) == pytest.approx(480.0)
+
+
+def test_linearize_inside_stays_at_its_point_or_is_refused():
+    def changes(x, held):
+        copy = x * 1.0
+        push = linearize(lambda x: np.sum(x**3) * held["k"], copy)[1]
+        held["k"] = 7.0
+        copy[0] = held["at 0"] * copy[0]
+        return push(np.ones(3))
+
+    held = {"k": 2.0, "at 0": 1.0}
+    np.testing.assert_allclose(gradient(changes, V, held)[0], 12 * V)
+    with pytest.raises(DifferentiationError, match="call `jvp` before it changes"):
+        gradient(changes, V, {"k": 2.0, "at 0": 5.0})
+    kept = []
+    grad(lambda x: kept.append(linearize(wave, x)[1]) or x)(0.7)
+    with pytest.raises(DifferentiationError, match="call it inside"):
+        kept[0](1.0)
 
 
 @either

@@ -14,7 +14,8 @@ from zygote_lite._interface.runs_inside import pushed_inside
 from zygote_lite._interface.tangents import by_dual_code
 from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._ir.names import name_of, shown_name
-from zygote_lite._nested.gradients import refused_inside
+from zygote_lite._nested.gradients import inside
+from zygote_lite._nested.linearized import linearize_inside
 from zygote_lite._nested.tangents import Pushforward, pushed_forward, refuse_named_tangents
 from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
@@ -323,4 +324,4 @@ def linearize(
 for _pushing in (TransformedPushforward, Pushforward):
     DIFFERENTIATED_BY_TYPE[_pushing] = pushed_inside
 hide_keywords(linearize)
-refused_inside(linearize, "call `jvp`, which is differentiated there")
+inside(linearize_inside)(linearize)

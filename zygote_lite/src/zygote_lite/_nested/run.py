@@ -71,12 +71,16 @@ class NestedRun:
 
     def parts(self) -> list[Traced]:
         """Return the parts of the value, on the outer tape."""
-        at = (None, self.at_y, None)
-        return [self.outer.call(at, operator.getitem, self.y, i) for i in range(len(self.y))]
+        return parts_on(self.outer, self.y, self.at_y)
 
     def value_with(self, cotangents: Any) -> Traced:
         """Return cotangents as a value on the outer tape."""
         return unbox(cotangents, self.outer)
+
+
+def parts_on(tape: Tape, x: Any, node: Any) -> list[Traced]:
+    """Return the parts of a sequence, on a tape."""
+    return [tape.call((None, node, None), operator.getitem, x, i) for i in range(len(x))]
 
 
 class NestedPullback:

@@ -8,7 +8,6 @@ mode is right for whatever the tape can differentiate twice, without rules of it
 
 import contextlib
 import itertools
-import operator
 import sys
 from collections.abc import Iterator, Sequence
 from numbers import Number
@@ -43,7 +42,7 @@ from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.names import name_of, shown_name
 from zygote_lite._nested.cotangents import Box, box, inner_of, outer_of, pair, unbox
-from zygote_lite._nested.run import NestedRun
+from zygote_lite._nested.run import NestedRun, parts_on
 from zygote_lite._nested.tape import NestedStore, NestedTape
 from zygote_lite._tape.generators import refuse_iterator
 from zygote_lite._tape.jacobians import refuse_vast
@@ -359,18 +358,18 @@ def inside_jvp(
     ]
     refuse_no_tuples(primals, tangents)
     refuse_keywords("jvp", f, named, has_aux=has_aux)
-
-    def part(x: Any, node: Any, i: int) -> Traced:
-        return tape.call((None, node, None), operator.getitem, x, i)
-
-    read = [part(primals, at_primals, i) for i in range(len(primals))]
+    read = parts_on(tape, primals, at_primals)
     given, at = tuple([x for x, _ in read]), tuple([node for _, node in read])
     flags = (None, *(True for _ in given))
     push = Pushforward(f, flags, given, {}, has_aux, tape, (at_f, *at))
-    push.check(tuple(tangents))
-    dy = push.push(tuple(box(tangents, at_tangents, tape)), NestedStore(tape))
-    value, at_dy = unbox(dy, tape)
+    dy, at_dy = pushed_on(tape, push, tangents, at_tangents)
     if not has_aux:
-        return tape.call((None, push.at_y, at_dy), build_tuple, push.y, value)
-    (y, at_y), (aux, at_aux) = part(push.y, push.at_y, 0), part(push.y, push.at_y, 1)
-    return tape.call((None, at_y, at_dy, at_aux), build_tuple, y, value, aux)
+        return tape.call((None, push.at_y, at_dy), build_tuple, push.y, dy)
+    (y, at_y), (aux, at_aux) = parts_on(tape, push.y, push.at_y)
+    return tape.call((None, at_y, at_dy, at_aux), build_tuple, y, dy, aux)
+
+
+def pushed_on(tape: Tape, push: Pushforward, tangents: Any, node: Any) -> Traced:
+    """Push a tuple of tangents forward, on the tape around a pushforward."""
+    push.check(tuple(tangents))
+    return unbox(push.push(tuple(box(tangents, node, tape)), NestedStore(tape)), tape)
