@@ -27,6 +27,11 @@ CASES = {
     "products": (lambda w: np.prod(w), np.array([0.0, 2.0, 0.0, 3.0])),
     "accumulate": (lambda w: np.sum(np.multiply.accumulate(w)), np.zeros(3)),
     "Vandermonde": (lambda w: np.sum(np.vander(w, 4)), np.zeros(2)),
+    "least squares": (
+        lambda w: np.sum(np.linalg.lstsq(w, np.arange(4.0))[0] ** 2),
+        np.eye(4, 2),
+    ),
+    "a line": (lambda w: np.sum(np.polyfit(w, A[0], 1) ** 2), np.array([-1.0, 1.0])),
     "no matrix": (lambda w: np.linalg.det(w), np.zeros((2, 2))),
     "rank 1": (lambda w: np.linalg.det(w), SINGULAR),
     "a determinant of 7e-18": (lambda w: np.linalg.det(w), np.arange(1.0, 10).reshape(3, 3) / 10),

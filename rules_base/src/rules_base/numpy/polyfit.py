@@ -66,7 +66,7 @@ def fit_cotangents(dfit, fit, x, y, deg, rcond, full, w, cov):
     coefficients = np.reshape(fit, (int(deg) + 1, -1))
     dcoefficients = np.reshape(dfit, coefficients.shape)
     dweighted, dtarget = least_squares_cotangents(
-        dcoefficients, weighted, target, coefficients, inverse_factors(weighted, rcond)
+        dcoefficients, weighted, target, coefficients, unique_inverse(weighted, rcond), True
     )
     if dresiduals is not None and np.size(dresiduals):
         dresidual = 2 * dresiduals * (target - weighted @ coefficients)
@@ -83,15 +83,14 @@ def fit_cotangents(dfit, fit, x, y, deg, rcond, full, w, cov):
     return project(dx, x), project(dy, y), dw
 
 
-def inverse_factors(a, rcond):
-    """Return `u, 1 / s, vh` of `a = u s vh`; raise `LinAlgError` if the rank of `a` is low."""
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
+def unique_inverse(a, rcond):
+    """Return the pseudo-inverse of `a`; raise `LinAlgError` if the rank of `a` is low."""
     scaled = a / np.sqrt(np.sum(np.abs(a) ** 2, axis=0))
     limit = a.shape[0] * np.finfo(a.dtype).eps if rcond is None else rcond
     values = np.linalg.svd(scaled, compute_uv=False)
     if a.shape[0] < a.shape[1] or np.any(values <= limit * values[0]):
         raise np.linalg.LinAlgError("the fit of a polynomial that is not unique has no gradient")
-    return u, 1 / s, vh
+    return np.linalg.pinv(a, 0.0)
 
 
 def refuse(cotangent, what):

@@ -317,20 +317,19 @@ def _(a: ArrayLike, b: ArrayLike, rcond=None):
     def pullback(dy):
         dx, dresiduals, _, ds = dy
         x, rank = y[0], y[2]
-        u, s, vh = np.linalg.svd(as_array(a), full_matrices=False)
         da, db = 0.0, 0.0
         if dx is not None:
-            inverse = np.where(
-                np.arange(s.shape[0], **like(s)) < rank, 1 / np.where(s == 0, 1, s), 0
-            )
-            factors = (u, inverse, vh)
-            da, db = least_squares_cotangents(dx, as_array(a), as_array(b), x, factors)
+            matrix = as_array(a)
+            inverse = pseudo_inverse(matrix, rank, rcond)
+            is_unique = not like(matrix) and rank == matrix.shape[1]
+            da, db = least_squares_cotangents(dx, matrix, as_array(b), x, inverse, is_unique)
         if dresiduals is not None and size_of(dresiduals):
             residual = as_array(b) - as_array(a) @ x
             dresidual = 2 * np.reshape(dresiduals, np.shape(x)[1:]) * residual
             da = da - outer(dresidual, x)
             db = db + dresidual
         if ds is not None:
+            u, _, vh = np.linalg.svd(as_array(a), full_matrices=False)
             da = da + (u * ds) @ vh
         da, db = np.broadcast_to(da, np.shape(a)), np.broadcast_to(db, np.shape(b))
         return project(da, a), project(db, b)
@@ -374,11 +373,10 @@ def _(a: ArrayLike, b: ArrayLike, rcond=None):
     y = np.linalg.lstsq(a, b, **given(rcond=rcond))
 
     def pushforward(da, db):
-        x, residuals, rank, s = y
-        u, values, vh = np.linalg.svd(as_array(a), full_matrices=False)
-        counts = np.arange(len(s)) < rank
-        inverse = adjoint(vh) * np.where(counts, 1 / np.where(counts, values, 1), 0) @ adjoint(u)
+        x, residuals, rank, _ = y
         matrix, right = as_array(a), as_array(b)
+        u, _, vh = np.linalg.svd(matrix, full_matrices=False)
+        inverse = pseudo_inverse(matrix, rank, rcond)
         da = np.zeros_like(matrix) if da is None else as_array(da)
         db = np.zeros_like(right) if db is None else as_array(db)
         dx = least_squares_tangent(da, db, matrix, right, x, inverse)
@@ -390,25 +388,32 @@ def _(a: ArrayLike, b: ArrayLike, rcond=None):
     return y, pushforward
 
 
-def least_squares_cotangents(dx, a, b, x, factors):
+def least_squares_cotangents(dx, a, b, x, inverse, is_unique):
     """Return the cotangents of `a` and `b` for the shortest `x` that minimizes `|b - a x|`.
 
     Arguments:
-        factors: `u`, `1 / s` and `vh` of the singular value decomposition of `a`, with zeros in
-            the place of `1 / s` where `s` counts as zero.
-
-    The rank of `a` is taken to be constant (Golub and Pereyra).
+        inverse: the pseudo-inverse of `a`, whose rank is taken to be constant (Golub and Pereyra).
+        is_unique: whether there is no other `x`.
     """
-    u, inverse, vh = factors
-    inverse = np.reshape(inverse, (-1,) + (1,) * (np.ndim(x) - 1))
-    inner = inverse * (vh @ dx)
-    db = u @ inner
-    da = outer(b - a @ x, adjoint(vh) @ (inverse * inner)) - outer(db, x)
-    if inverse.shape[0] < a.shape[1] or like(inverse) or np.any(inverse == 0):
-        row_space = inverse != 0
-        null = dx - adjoint(vh) @ (row_space * (vh @ dx))
-        da = da + outer(u @ (inverse * (vh @ x)), null)
+    db = adjoint(inverse) @ dx
+    da = outer(b - a @ x, inverse @ db) - outer(db, x)
+    if not is_unique:
+        da = da + outer(adjoint(inverse) @ x, dx - inverse @ (a @ dx))
     return da, db
+
+
+def pseudo_inverse(a, rank, rcond):
+    """Return the pseudo-inverse that `np.linalg.lstsq` solves with.
+
+    It has derivatives where singular values are repeated, too: singular vectors have none there.
+    """
+    if like(a):  # other libraries have no `pinv`
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        counts = np.arange(s.shape[0], **like(s)) < rank
+        return (adjoint(vh) * np.where(counts, 1 / np.where(counts, s, 1), 0)) @ adjoint(u)
+    eps = np.finfo(np.result_type(a, 0.0) if a.dtype.kind in "iub" else a.dtype).eps
+    limit = eps * max(np.shape(a)) if rcond is None else rcond
+    return np.linalg.pinv(a, limit if limit >= 0 else eps)
 
 
 # -- of batches
