@@ -39,8 +39,9 @@ def custom_rule(body: Callable[P, tuple[T, Any]]) -> Callable[P, T]:
             `@rule(f)` does. The pullback maps `dy` to a tuple with one cotangent for each
             positional parameter without a default. Annotations say for which types the rule is.
 
-    The function returns the value, and its rule is the body. Raises `RuleError` if an annotation
-    cannot be dispatched on. (JAX's `custom_vjp`.)
+    The function returns the value, and its rule is the body. A second derivative differentiates
+    the body and the pullback. Raises `RuleError` if an annotation cannot be dispatched on. (JAX's
+    `custom_vjp`.)
     """
     caller = sys._getframe(2)
     rules, origin = _set_of(caller), Origin(caller)
