@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 
 from rulescore.testing import check_rrule
-from zygote_lite import gradient
+from zygote_lite import grad, gradient, hvp
 
 
 def test_examples(example):
@@ -34,3 +34,15 @@ def test_a_singular_value_of_zero_has_no_slope_in_least_squares():
     a, b = np.diag([2.0, 0.0]), np.array([1.0, 3.0])
     (da,) = gradient(lambda a: np.sum(linalg.lstsq(a, b)[3]), a)
     np.testing.assert_allclose(abs(da), np.diag([1.0, 0.0]), atol=1e-15)
+
+
+@pytest.mark.parametrize("a", [np.zeros((3, 3)), np.diag([1.0, 1.0, 0.0])])
+def test_third_derivatives_of_determinants_are_those_of_a_polynomial(a):
+    def third(f):
+        return grad(lambda x: np.sum(np.sin(x + 1) * hvp(f)(x, np.cos(x))))(a)
+
+    np.testing.assert_allclose(third(linalg.det), third(_triple_product), atol=1e-12)
+
+
+def _triple_product(a):
+    return a[0] @ np.cross(a[1], a[2])

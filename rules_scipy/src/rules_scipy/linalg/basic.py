@@ -198,10 +198,31 @@ def moved_cofactors(da, a):
     return u @ (diagonal_matrix(on_diagonal) - but_two * inner) @ vh
 
 
-# the singular vectors by which it is computed have no derivatives, or inaccurate ones
-@rule(moved_cofactors, refuses={"a": "it is a third derivative, at a singular matrix"})
+def twice_moved_cofactors(da, db, a):
+    """Return the derivative of `moved_cofactors` by `a`: two directions are symmetric in it.
+
+    A determinant is a polynomial, so that this is one of the minors, and has derivatives of all
+    orders, which singular values do not have where they are zero or repeated.
+    """
+    n = a.shape[-1]
+    if n == 1:
+        return np.zeros_like(a)
+    others = np.array([[k for k in range(n) if k != i] for i in range(n)])
+    found = []
+    for i in range(n):  # all minors at once would take much memory
+        minor = (..., others[i][:, None], others[:, None, :])
+        moved = moved_cofactors(db[minor], a[minor])
+        signs = (-1.0) ** (np.arange(n) + i)
+        found.append(signs.astype(a.real.dtype) * np.sum(conjugate(da[minor]) * moved, (-2, -1)))
+    return np.stack(found, axis=-2)
+
+
+@rule(moved_cofactors)
 def _(da: np.ndarray, a: np.ndarray):
-    return moved_cofactors(da, a), (lambda dy: moved_cofactors(dy, a), None)
+    def by_matrix(dy):
+        return project(twice_moved_cofactors(dy, da, a), a)
+
+    return moved_cofactors(da, a), (lambda dy: project(moved_cofactors(dy, a), da), by_matrix)
 
 
 @rule(cofactors_by_singular_values)
@@ -211,7 +232,8 @@ def _(a: np.ndarray):
 
 @rule(cofactors_near_singular)
 def _(a: np.ndarray, found: np.ndarray):
-    return found, lambda dy: (project(moved_cofactors(dy, a), a), None)
+    y = cofactors_near_singular(a, found)  # whose second derivative is not that of `found`
+    return y, lambda dy: (project(moved_cofactors(dy, a), a), None)
 
 
 def pinv_cotangent(dy, x, y):

@@ -9,14 +9,19 @@ import numpy as np
 
 from rules_base.shared.axes import given, like, on_the_diagonal, size_of, truncates
 from rules_base.shared.batches import of_stacks
+from rules_base.shared.cofactors import (
+    cofactors,
+    cofactors_by_singular_values,
+    cofactors_near_singular,
+    moved_cofactors,
+    scaled,
+    twice_moved_cofactors,
+)
 from rules_base.shared.matrices import (
     ArrayLike,
     adjoint,
     as_array,
-    columns,
     conjugate,
-    diagonal,
-    diagonal_matrix,
     hermitian_of_triangle,
     rows,
     triangle_of_hermitian,
@@ -85,57 +90,16 @@ def _(a: ArrayLike):
     return y, pullback
 
 
-def scaled(factor, matrices):
-    """Return `factor * matrices`, with one factor for each matrix of a stack."""
-    return (factor[..., None, None] if np.ndim(factor) else factor) * matrices
-
-
-def cofactors(a, determinant):
-    """Return the conjugated cofactors of `a`: the gradient of the determinant.
-
-    They are `det(a) * inv(a)^H` where `a` is regular. Where one of the stack is not, they are
-    found from the singular values, in which they are finite. Where one is nearly singular, their
-    derivative is: in that of the product, large terms would cancel.
-    """
-    if np.any(determinant == 0):
-        return cofactors_by_singular_values(a)
-    inverse = np.linalg.inv(a)
-    found = scaled(conjugate(determinant), adjoint(inverse))
-    return cofactors_near_singular(a, found) if is_nearly_singular(a, inverse) else found
-
-
-def is_nearly_singular(a, inverse):
-    """Return whether the digits that are lost in `inverse @ a` are half of all, in any scaling."""
-    cancelling = np.sum(abs(inverse) * np.swapaxes(abs(a), -1, -2), axis=-1)
-    return np.any(cancelling > np.finfo(inverse.dtype).eps ** -0.5)
-
-
-def cofactors_near_singular(a, found):
-    """Return the conjugated cofactors that were found, as a function of the matrix."""
-    return found
-
-
 @rule(cofactors_near_singular)
 def _(a: np.ndarray, found: np.ndarray):
-    return found, lambda dy: (project(moved_cofactors(dy, a), a), None)
+    y = cofactors_near_singular(a, found)  # whose second derivative is not that of `found`
+    return y, lambda dy: (project(moved_cofactors(dy, a), a), None)
 
 
 @rule.forward(cofactors_near_singular)
 def _(a: np.ndarray, found: np.ndarray):
-    return found, (lambda da: moved_cofactors(da, a), lambda df: 0 * df)
-
-
-def cofactors_by_singular_values(a):
-    """Return the conjugated cofactors of matrices that may be singular."""
-    u, s, vh = np.linalg.svd(a)
-    n = s.shape[-1]
-    others = np.where(on_the_diagonal(n, n, s), 1, columns(s))
-    return scaled(phase_of(u, vh), (u * columns(np.prod(others, axis=-1))) @ vh)
-
-
-def phase_of(u, vh):
-    """Return the conjugated determinant of the unitary factors."""
-    return conjugate(np.linalg.det(u) * np.linalg.det(vh))
+    y = cofactors_near_singular(a, found)
+    return y, (lambda da: moved_cofactors(da, a), lambda df: 0 * df)
 
 
 @rule(cofactors_by_singular_values)
@@ -151,33 +115,26 @@ def _(a: np.ndarray):
     return cofactors_by_singular_values(a), (lambda da: moved_cofactors(da, a),)
 
 
-def moved_cofactors(da, a):
-    """Return the derivative of the conjugated cofactors of `a` in a direction.
-
-    It is its own transpose, as a second derivative. Between singular vectors it is that of a
-    diagonal matrix, in which each cofactor is a product of entries.
-    """
-    u, s, vh = np.linalg.svd(a)
-    inner = scaled(phase_of(u, vh), vh @ adjoint(da) @ u)
-    others = products_but_two(s)
-    own = np.sum(others * columns(diagonal(inner)), axis=-1)
-    return u @ (diagonal_matrix(own) - others * inner) @ vh
-
-
-# the singular vectors by which it is computed have no derivatives, or inaccurate ones
-@rule(moved_cofactors, refuses={"a": "it is a third derivative, at a singular matrix"})
+@rule(moved_cofactors)
 def _(da: np.ndarray, a: np.ndarray):
-    return moved_cofactors(da, a), (lambda dy: moved_cofactors(dy, a), None)
+    def by_direction(dy):
+        return project(moved_cofactors(dy, a), da)
+
+    def by_matrix(dy):
+        return project(twice_moved_cofactors(dy, da, a), a)
+
+    return moved_cofactors(da, a), (by_direction, by_matrix)
 
 
-def products_but_two(s):
-    """Return a matrix of the products of all entries but two, with a diagonal of zeros."""
-    n = s.shape[-1]
-    found = np.zeros((*s.shape, n), s.dtype)
-    for i, j in zip(*np.triu_indices(n, 1), strict=True):
-        kept = (np.arange(n) != i) & (np.arange(n) != j)
-        found[..., i, j] = found[..., j, i] = np.prod(s[..., kept], axis=-1)
-    return found
+@rule.forward(moved_cofactors)
+def _(da: np.ndarray, a: np.ndarray):
+    def along_direction(moved):
+        return moved_cofactors(moved, a)
+
+    def along_matrix(moved):
+        return twice_moved_cofactors(moved, da, a)
+
+    return moved_cofactors(da, a), (along_direction, along_matrix)
 
 
 @rule(np.linalg.slogdet)
