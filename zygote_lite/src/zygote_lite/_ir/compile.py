@@ -26,6 +26,8 @@ from zygote_lite.caches import Cache
 from zygote_lite.errors import NoSourceError
 
 _recordings: Cache[tuple[types.FunctionType, bool]] = Cache(4096)
+# by the identity of code, which is kept: what records what
+_recorded_by: Cache[tuple[types.CodeType, types.CodeType | None]] = Cache(256)
 _compile_lock = threading.RLock()
 
 
@@ -68,8 +70,12 @@ def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
 
 def function_recorded_by(code: types.CodeType) -> types.CodeType | None:
     """Return the code of the user's function that recording code records, if it is such code."""
-    known = _recordings.items()
-    return next((own for (own, _), (run, _) in known if run.__code__ is code), None)
+    known = _recorded_by.get(id(code))
+    if known is None:
+        made = _recordings.items()
+        own = next((own for (own, _), (run, _) in made if run.__code__ is code), None)
+        known = _recorded_by.keep(id(code), (code, own))
+    return known[1]
 
 
 def recording(function: ir.Function) -> Emitted:
@@ -96,10 +102,12 @@ def compile_emitted(emitted: Emitted, f: Any) -> types.FunctionType:
     parameters = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
     tree = emitted.tree
     tree.lineno = f.__code__.co_firstlineno  # from which IPython counts the lines that it shows
-    give = ast.Return(ast.Name(tree.name, ast.Load()))
+    made_name = ast.Name(tree.name, ast.Load())
+    give = ast.Return(made_name)
     factory = without_type_parameters(ast.FunctionDef("factory", parameters, [tree, give], []))
-    ast.copy_location(factory, tree)
-    module = ast.fix_missing_locations(ast.Module([factory], []))
+    for part in (factory, *parameters.args, give, made_name):
+        ast.copy_location(part, tree)
+    module = ast.Module([factory], [])
     scope: dict[str, Any] = {}
     flags = f.__code__.co_flags & __future__.annotations.compiler_flag
     with TREES:

@@ -46,6 +46,7 @@ class _Emitter:
         self.function = function
         self.tape = tape
         self.aliases: dict[str, str] = {}
+        self.origins: dict[ast.AST, ast.AST] = {}  # of statements, the user's nodes
 
     def emit(self, suffix: str, leading: list[str]) -> Emitted:
         f = self.function
@@ -57,13 +58,14 @@ class _Emitter:
         tree = without_type_parameters(ast.FunctionDef(name, arguments, body, []))
         if f.body:
             ast.copy_location(tree, f.body[0].origin)
+        _locate(tree, self.origins)
         return Emitted(tree, {alias: path for path, alias in self.aliases.items()})
 
     def block(self, statements: list[ir.Statement]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         for s in statements:
             node = self.statement(s)
-            _locate(node, s.origin)
+            self.origins[node] = s.origin
             out.append(node)
         return out or [ast.Pass()]
 
@@ -257,19 +259,27 @@ class _Emitter:
                 return _path(self.aliases[head] + dot + rest)
 
 
-def _locate(node: ast.stmt, origin: ast.AST) -> None:
-    """Let all parts of a statement stand where it stands, but for those that have a place."""
-    stack: list[ast.AST] = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.expr | ast.stmt | ast.arg):
-            if not hasattr(part, "lineno"):
-                ast.copy_location(part, origin)
-            elif isinstance(part, ast.stmt) and part is not node:
-                continue  # of a block inside, of which each statement has been here
+def _locate(tree: ast.FunctionDef, origins: dict[ast.AST, ast.AST]) -> None:
+    """Let all parts of a function stand where the statement does that they are of, and it has none.
+
+    Arguments:
+        tree: the function.
+        origins: of statements, the user's nodes.
+    """
+    waiting: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
+    while waiting:
+        part, origin = waiting.pop()
+        origin = origins.get(part, origin)
+        if part._attributes and not hasattr(part, "lineno"):
+            ast.copy_location(part, origin)
         if isinstance(part, ast.Call) and not hasattr(part.func, "lineno"):
             _locate_method(part.func, origin)
-        stack += ast.iter_child_nodes(part)
+        for name in part._fields:
+            child = getattr(part, name, None)
+            if isinstance(child, list):
+                waiting += [(x, origin) for x in child if isinstance(x, ast.AST)]
+            elif isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):
+                waiting.append((child, origin))
 
 
 def _locate_method(method: ast.expr, origin: ast.AST) -> None:

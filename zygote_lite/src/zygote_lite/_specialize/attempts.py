@@ -41,6 +41,28 @@ class Way(NamedTuple):
     is_long: bool = False
 
 
+class Failed(NamedTuple):
+    """An attempt that failed.
+
+    Attributes:
+        way: the way in which code was to be made.
+        read: what was read of it: another way that differs in nothing of that fails alike.
+        recursive: how many functions were known to call themselves.
+        reason: why it failed.
+    """
+
+    way: Way
+    read: frozenset[str]
+    recursive: int
+    reason: NotSpecializable
+
+    def foretells(self, way: Way, recursive: int) -> bool:
+        """Return whether an attempt in another way is known to fail alike."""
+        names = {"handlers", "optional", *self.read}
+        flags = [(bool(getattr(self.way, n)), bool(getattr(way, n))) for n in names]
+        return self.recursive == recursive and all(before == now for before, now in flags)
+
+
 class Attempts:
     """The attempts to make the code of a function.
 
@@ -54,6 +76,7 @@ class Attempts:
         varying: the places of ints that are read at entry.
         recursive: the code of those that have been met.
         tried: what each attempt has read.
+        failed: those that failed.
     """
 
     def __init__(
@@ -66,6 +89,7 @@ class Attempts:
         self.varying = varying
         self.recursive: set[Any] = set()
         self.tried: list[Inputs] = []
+        self.failed: list[Failed] = []
 
     def in_some_way(self, handlers: bool, optional: bool) -> Specialized:
         """Return the first code that can be made: with all branches, or with those of the samples.
@@ -123,12 +147,19 @@ class Attempts:
 
     def code(self, way: Way) -> Specialized:
         """Return the code that is made in one way; it is made again to know what is recursive."""
+        for failed in self.failed:
+            if failed.foretells(way, len(self.recursive)):
+                raise failed.reason.with_traceback(None)
         while True:
+            before = len(self.tried)
             try:
                 return self.make(way, functools.partial(self.inputs, way))
             except NotSpecializable as reason:
                 known = reason.code in (None, *self.recursive)
                 if known or not self.knows_recursive or len(self.recursive) > _MOST_RECURSIVE:
+                    if begun := self.tried[before:]:
+                        read = frozenset().union(*[inputs.read_of_way for inputs in begun])
+                        self.failed.append(Failed(way, read, len(self.recursive), reason))
                     raise
                 self.recursive.add(reason.code)
 

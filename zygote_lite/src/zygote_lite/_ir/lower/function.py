@@ -18,6 +18,7 @@ from zygote_lite._ir.lower.functions import Functions
 from zygote_lite._ir.lower.patterns import Patterns
 from zygote_lite._ir.operators import IN_PLACE
 
+_NAMES = ("arg", "name", "asname")  # fields of syntax nodes
 _IN_PLACE = {of.syntax: f"operator.{f.__name__}" for f, of in IN_PLACE.items()}
 
 
@@ -69,7 +70,7 @@ class _Lowering(Classes, Functions, Patterns):
             shared=sorted(self.captured - {*code.co_freevars}),
             nonlocals=self.nonlocals,
             is_generator=bool(code.co_flags & inspect.CO_GENERATOR),
-            discard=self.temporary() if _means_something("_", node) else "_",
+            discard=self.temporary() if _means_something("_", self.every_node) else "_",
         )
 
     # -- statements ----------------------------------------------------------------------------
@@ -297,15 +298,16 @@ def _same_displays(target: ast.expr, value: ast.expr) -> bool:
     return not starred and len(target.elts) == len(value.elts)
 
 
-def _means_something(name: str, definition: ast.AST) -> bool:
-    """Return whether a definition does more with a name than to assign it."""
-    for node in ast.walk(definition):
+def _means_something(name: str, parts: list[ast.AST]) -> bool:
+    """Return whether a definition, of these parts, does more with a name than to assign it."""
+    for node in parts:
         if isinstance(node, ast.Name):
             found = node.id == name and not isinstance(node.ctx, ast.Store)
         elif isinstance(node, ast.Global | ast.Nonlocal):
             found = name in node.names
         else:
-            found = name in (getattr(node, part, None) for part in ("arg", "name", "asname"))
+            fields = [part for part in node._fields if part in _NAMES]  # of few nodes
+            found = any(getattr(node, part, None) == name for part in fields)
         if found:
             return True
     return False

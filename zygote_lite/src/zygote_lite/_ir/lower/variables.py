@@ -34,7 +34,8 @@ class Variables:
         self.node = mangled(definition_of(code), code)
         self.of_comprehensions = bound_by_comprehensions(self.node) - {*code.co_freevars}
         self.locals -= self.of_comprehensions
-        self.used = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)} | self.locals
+        self.every_node = [*ast.walk(self.node)]
+        self.used = {n.id for n in self.every_node if isinstance(n, ast.Name)} | self.locals
         self.temporaries = 0
         self.nonlocals: list[str] = []
         self.globals_bound: set[str] = set()  # by assignments: the function says `global`
@@ -93,10 +94,11 @@ class Variables:
 
     def only_assigns(self, names: set[str]) -> bool:
         """Return whether the function binds some names by `=`, loops and imports alone."""
-        nodes = list(ast.walk(self.node))
-        bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)]
+        bound = [
+            n.id for n in self.every_node if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)
+        ]
         kinds = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-        bound += [n.name for n in nodes if isinstance(n, kinds) and n.name is not None]
+        bound += [n.name for n in self.every_node if isinstance(n, kinds) and n.name is not None]
         return not names.intersection(bound)
 
     def kept(self, atom: ir.Atom, origin: ast.AST, later: Iterable[ast.expr]) -> ir.Atom:

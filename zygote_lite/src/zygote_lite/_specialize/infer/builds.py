@@ -21,7 +21,7 @@ def build_structure(builder: Builder, kind: str, items: list[Value]) -> Value:
     if any(x in builder.iterators for x in items):
         raise Unsound.ITERATOR(f"it puts an iterator into {an(kind)}: make a list of it first")
     if kind == "dict":
-        if builder.held and not all(_is_known_key(k) for k in items[::2]):
+        if not all(_is_known_key(k) for k in items[::2]) and builder.held:
             return _of_computed_keys(builder, items)
         pairs = zip(items[::2], items[1::2], strict=True)
         value = mapping({_dicts.known_key(k): v for k, v in pairs})

@@ -201,7 +201,7 @@ def _written_for_statements(
 def _changing(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
     """Answer for containers that are made as the code runs, and for iterators."""
     given = any(is_iterator(x) or (is_own(x) and not is_record(x)) for x in xs)
-    if builder.held and is_hashable(f) and not given and f not in _taken.LAZY:
+    if is_hashable(f) and not given and f not in _taken.LAZY:
         found = _held_calls.of_held(builder, f, xs, kws, stem)
         if found is not None:
             return found

@@ -288,7 +288,7 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
             f"`{name}` is another {kind} after some branch or iteration"
         )
     is_text = isinstance(form, Entry) and isinstance(form.fact, Other) and not form.contents
-    if builder.held and isinstance(a.sample, str) and isinstance(b.sample, str):
+    if is_text and isinstance(a.sample, str) and isinstance(b.sample, str) and builder.held:
         is_text = False
     if is_text and (a.is_constant or b.is_constant):
         raise NotSupported.DEPENDS_ON_PATH(
@@ -346,11 +346,11 @@ def without_unchanged(form: Form, phi: Value, before: Value, ends: list[Value]) 
 
 def settle_lists(builder: Builder, x: Value) -> None:
     """Note that lists and dicts have another name on some path: nothing may change them later."""
-    if builder.held:
-        return
     waiting, seen = [x], {x}
     while waiting:
         x = waiting.pop()
+        if x in builder.homes and builder.held:
+            return
         builder.homes.pop(x, None)
         inner = x.items or [*(x.fields or {}).values()]
         waiting += [part for part in inner if part not in seen]

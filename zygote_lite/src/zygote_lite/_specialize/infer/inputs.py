@@ -278,11 +278,11 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
         return rows
     if isinstance(x, tuple | list) and type(x) in (tuple, list):
         builder.inputs.lists = builder.inputs.lists or type(x) is list
-        uniform = (
-            _lists.fact_of_list(x) if builder.uniform | builder.held and type(x) is list else None
-        )
+        uniform = None
+        if type(x) is list and (builder.uniform or builder.held):
+            uniform = _lists.fact_of_list(x)
         if uniform is not None and not (
-            builder.held and active and not _lists.holds_floats(uniform)
+            active and not _lists.holds_floats(uniform) and builder.held
         ):
             value = Value(uniform, x, builder.name(name))
             value.active = active

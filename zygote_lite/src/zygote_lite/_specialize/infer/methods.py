@@ -61,7 +61,7 @@ def method_call(
         return method_of_table(builder, owner, f.name, xs, kws)
     if is_collector(owner):
         return method_of_collector(builder, owner, f.name, xs, kws)
-    if builder.held and type(owner.sample) is list and f.name in CHANGING:
+    if type(owner.sample) is list and f.name in CHANGING and builder.held:
         demand_collector(builder, owner)
     if _draws.is_generator(owner):
         return _draws.drawn(builder, owner, f.name, xs, kws, stem)

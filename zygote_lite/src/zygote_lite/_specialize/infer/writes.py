@@ -192,7 +192,7 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     if is_collector(x):
         put_outside(builder, x, index, value)
         return
-    if builder.held and type(x.sample) is list:
+    if type(x.sample) is list and builder.held:
         demand_collector(builder, x)
     if _held.is_held(x):
         _held_calls.put_held(builder, x, index, value)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from zygote_lite._specialize.typed.contexts import NOWHERE
 from zygote_lite._specialize.typed.facts import Fact
-from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.inputs import Inputs, OfWay
 from zygote_lite._specialize.typed.naming import is_of_body, is_ours_elsewhere
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.notes import collected
@@ -100,6 +100,8 @@ class Draft:
         written: the arrays that are written in place.
         reverse: whether it is the reverse pass that is being written.
     """
+
+    uniform, held, guesses = OfWay(), OfWay(), OfWay()
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs

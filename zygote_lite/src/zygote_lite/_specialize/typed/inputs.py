@@ -12,12 +12,29 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 # what the code is made for, which stays when it is made once more
-_ASKED = ("recursive", "define", "guesses", "is_long", "has_aux", "by_rows", "has_rows",
-          "optional", "meets_none", "plain", "most_steps", "varying")  # fmt: skip
+_ASKED = ("recursive", "define", "guesses", "_is_long", "has_aux", "_by_rows", "has_rows",
+          "optional", "meets_none", "plain", "most_steps", "varying", "read_of_way")  # fmt: skip
 OutsidePlace = tuple[
     int | str, str
 ]  # where something is read: the object that the path begins at, and the path
 _FOR_GOOD = ("steps", "f", "bound", "names", "functions", "named", *_ASKED)
+
+
+class OfWay:
+    """An attribute that says in which way the code is made, and notes that this was read.
+
+    Another way that differs in nothing that was read ends in the same.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.held_as = name, f"_{name}"
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        getattr(instance, "inputs", instance).read_of_way.add(self.name)
+        return getattr(instance, self.held_as)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        setattr(instance, self.held_as, value)
 
 
 class Inputs:
@@ -84,10 +101,14 @@ class Inputs:
         owned: the arrays from outside that the code writes to, and its copies of them.
         puts_arrays: whether it puts arrays into these.
         unfinished: generators that were taken from, and come to a `finally` if they are given up.
+        read_of_way: the names of what was read of the way in which the code is made.
     """
+
+    is_long, by_rows = OfWay(), OfWay()
 
     def __init__(self, f: Any) -> None:
         self.f = f
+        self.read_of_way: set[str] = set()
         self.lists = self.places = self.compares_texts = False
         self.lends: dict[str, None] = {}
         self.steps, self.most_steps = 0, math.inf

@@ -113,14 +113,17 @@ def of_held(
     builder: Builder, f: Any, xs: list[Value], kws: Options, stem: str
 ) -> Value | None:  # fmt: skip
     """Write a call of a function on containers that are held; return `None` for other functions."""
+    asks = f is operator.contains and not xs[1].is_constant
+    by_key = f in (max, min, sorted) and "key" in kws
+    makes_or_holds = f is join_arguments or f in MADE_BY_CLASS or f in _HOLDS or asks or by_key
+    if not (makes_or_holds or any(map(touches, (*xs, *kws.values())))) or not builder.held:
+        return None
     if f is join_arguments:
         return _rows_of_zip(*xs)
     if f in MADE_BY_CLASS:
         return MADE_BY_CLASS[f](builder, xs, kws, stem)
-    asks = f is operator.contains and not xs[1].is_constant
     if (f in _HOLDS or asks) and xs and may_be_held(builder, xs[0]):
         xs = [hold(builder, xs[0]), *xs[1:]]
-    by_key = f in (max, min, sorted) and "key" in kws
     if not any(map(touches, (*xs, *kws.values()))) and not by_key:
         return None
     if hasattr(f, "__code__") and f not in _OF_FUNCTIONS:

@@ -61,9 +61,9 @@ def is_held_dict(x: Value) -> bool:
 
 def may_be_held(builder: Builder, x: Value) -> bool:
     """Return whether a value is a structure that can be held from here on."""
-    if not builder.held or x.items is None or type(x.sample) not in _MUTABLE:
+    if x.items is None or type(x.sample) not in _MUTABLE or x not in builder.homes:
         return False
-    return x in builder.homes and not (x.scope is not None and x.scope.is_closed)
+    return not (x.scope is not None and x.scope.is_closed) and builder.held
 
 
 # -- making them -------------------------------------------------------------------------------

@@ -21,12 +21,13 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 def as_given(builder: Builder, x: Value, name: str, at: str) -> Value:
     """Return what stands for an argument in the function: its lists and dicts can be held."""
+    is_list = isinstance(x.fact, ListOf)
+    if not is_list and (x.items is None or type(x.sample) not in (tuple, list, dict)):
+        return x
     if not builder.held:
         return x
-    if isinstance(x.fact, ListOf):
+    if is_list:
         return _list_of(builder, x, at)
-    if x.items is None or type(x.sample) not in (tuple, list, dict):
-        return x
     whole = Value(Other(type(x.sample)), x.sample, name)
     return _given_part(builder, x, whole, at)
 

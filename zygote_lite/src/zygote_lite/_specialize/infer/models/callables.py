@@ -187,7 +187,7 @@ def made_cache(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     options = dict(zip(("maxsize", "typed"), xs, strict=False)) | kws
     is_applied = bool(xs) and isinstance(xs[0].sample, Local)
     is_known = is_applied or (f is functools.lru_cache and options.keys() <= {"maxsize", "typed"})
-    if not (builder.held and is_known):
+    if not (is_known and builder.held):
         raise NotSupported.CONTAINER(
             "it uses `lru_cache` on a nested function with options that are not constants"
         )
