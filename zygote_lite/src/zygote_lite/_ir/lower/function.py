@@ -18,7 +18,7 @@ from zygote_lite._ir.lower.functions import Functions
 from zygote_lite._ir.lower.patterns import Patterns
 from zygote_lite._ir.operators import IN_PLACE
 
-_NAMES = ("arg", "name", "asname")  # fields of syntax nodes
+_FIELDS_OF_NAMES = ("arg", "name", "asname")  # fields of syntax nodes
 _IN_PLACE = {of.syntax: f"operator.{f.__name__}" for f, of in IN_PLACE.items()}
 
 
@@ -306,7 +306,7 @@ def _means_something(name: str, parts: list[ast.AST]) -> bool:
         elif isinstance(node, ast.Global | ast.Nonlocal):
             found = name in node.names
         else:
-            fields = [part for part in node._fields if part in _NAMES]  # of few nodes
+            fields = [part for part in node._fields if part in _FIELDS_OF_NAMES]  # of few nodes
             found = any(getattr(node, part, None) == name for part in fields)
         if found:
             return True
