@@ -114,7 +114,7 @@ def of_held(
 ) -> Value | None:  # fmt: skip
     """Write a call of a function on containers that are held; return `None` for other functions."""
     asks = f is operator.contains and not xs[1].is_constant
-    by_key = f in (max, min, sorted) and "key" in kws
+    by_key = "key" in kws and f in (max, min, sorted)
     makes_or_holds = f is join_arguments or f in MADE_BY_CLASS or f in _HOLDS or asks or by_key
     if not (makes_or_holds or any(map(touches, (*xs, *kws.values())))) or not builder.held:
         return None
