@@ -173,6 +173,7 @@ class Attempts:
         if way.guesses is not None and not way.is_long:  # or each branch is taken as now: quick
             most = max(found.steps for found in self.tried)
             inputs.most_steps = _FEW_STEPS + _TIMES_STEPS * most
+            inputs.read_of_way.add("is_long")  # which may succeed where these do not suffice
         self.tried.append(inputs)
         return inputs
 
