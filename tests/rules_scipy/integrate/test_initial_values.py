@@ -183,19 +183,20 @@ def test_stiff_equations(method):
     np.testing.assert_allclose(gradient(last, k)[0] * k, expected, rtol=1e-3)
 
 
-@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
-def test_slopes_of_slow_values_are_less_exact_than_values_are(method):
+def test_slopes_of_slow_values_are_less_exact_than_values_are():
     times, k, h = np.linspace(0, 1e5, 10), np.array([0.04, 1e4, 3e7]), 1e-4
 
-    def total(k, method=method, rtol=1e-6, atol=1e-8):
+    def total(k, method, rtol=1e-6, atol=1e-8):
         y = si.solve_ivp(stiff, (0, 1e5), [1.0, 0.0, 0.0], method, times, args=(k,),
                          rtol=rtol, atol=atol).y  # fmt: skip
         return np.sum(y**2)
 
     exact = lambda k: total(k, "Radau", 1e-10, 1e-14)
     expected = [(exact(k * (1 + e)) - exact(k * (1 - e))) / (2 * h) for e in h * np.eye(3)]
-    for _ in range(3):
-        np.testing.assert_allclose(gradient(total, k)[0] * k, expected, rtol=1e-4)
+    for method in ("Radau", "BDF", "LSODA"):
+        for _ in range(3):
+            slopes = grad(total)(k, method) * k
+            np.testing.assert_allclose(slopes, expected, rtol=1e-4, err_msg=method)
 
 
 @pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA", "odeint"])

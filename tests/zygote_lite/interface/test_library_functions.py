@@ -184,7 +184,7 @@ def test_examples_of_rules(plugin):
     for number, (f, xs, given) in enumerate(examples):
         options = {name: x for name, x in given.items() if not name.startswith("check_")}
         function = that_calls(f, len(xs), tuple(options))
-        if function is None or (number % 5 and (f is not np.polyint)):
+        if function is None or (number % 9 and (f is not np.polyint)):
             continue
         with np.errstate(all="ignore"):
             with testing.recorded_only():
@@ -197,4 +197,4 @@ def test_examples_of_rules(plugin):
                 assert difference(got, want) is None, (f, xs, options)
         count += bool(testing.programs(function))
         assert rules_of(f)
-    assert count > (100 if plugin == "rules_base" else 10)
+    assert count > (60 if plugin == "rules_base" else 5)

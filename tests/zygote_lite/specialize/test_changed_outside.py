@@ -104,7 +104,7 @@ def test_an_int_becomes_a_variable_of_the_code(derivative, of):
 
 @pytest.mark.parametrize("derivative", [*FORWARD, by_jvp_of_jvp])
 def test_the_tape_gives_the_same(derivative):
-    for k in (3, 300, 2, 301):
+    for k in (3, 60, 2, 61):
         f = captured(k)
         with testing.recorded_only():
             expected = derivative(f)

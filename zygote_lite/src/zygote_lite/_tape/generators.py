@@ -208,22 +208,26 @@ def refuse_let_go(roots: tuple[Any, ...]) -> None:
 
 
 def _held_by(roots: tuple[Any, ...], wanted: set[int]) -> set[int]:
-    """Return the identities of what values, and the modules of the user's, hold: the near ones.
+    """Return which identities are of what values, and the modules of the user's, hold: near ones.
 
     The walk ends where all that is wanted is found, and where it has met very many objects: what
     is further away counts as let go of, and is refused.
     """
-    todo, seen = collections.deque(roots), set[int]()
+    first = [*roots]
     for module in [*sys.modules.values()]:
         path = getattr(module, "__file__", None)
         if path and not is_library(path) and not is_installed(path):
-            todo.append(vars(module))
-    while todo and len(seen) < _MOST_HOLDERS and not wanted <= seen:
-        x = todo.popleft()
-        if id(x) not in seen and gc.is_tracked(x) and not _is_of_the_engine(x):
+            first.append(vars(module))
+    todo, seen, missing = collections.deque[Any]([first]), set[int](), {*wanted}
+    while todo and missing and len(seen) < _MOST_HOLDERS:
+        for x in gc.get_referents(todo.popleft()):
+            if id(x) in seen or not gc.is_tracked(x):
+                continue
             seen.add(id(x))
-            todo += gc.get_referents(x)
-    return seen
+            if not _is_of_the_engine(x):
+                missing.discard(id(x))
+                todo.append(x)
+    return wanted - missing
 
 
 def _is_of_the_engine(x: Any) -> bool:

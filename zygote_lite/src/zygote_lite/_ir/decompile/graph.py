@@ -85,9 +85,10 @@ class Graph:
             list(self.order), {at: list(self.before[at]) for at in self.order}, self.entry
         )
         found: dict[int, set[int]] = {}
+        place = {at: i for i, at in enumerate(self.order)}  # what dominates another is before it
         edges = [(at, head) for at in self.order for head in self.successors(at)]
         for at, head in edges:
-            if not _is_above(head, at, dominators):
+            if place[head] > place[at] or not _is_above(head, at, dominators):
                 continue
             body = found.setdefault(head, {head})
             rest = [at]
