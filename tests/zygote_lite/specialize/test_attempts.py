@@ -27,9 +27,7 @@ def made_by(read, works, tried):
     return Attempts(make, math.sin, (), None)
 
 
-@pytest.mark.parametrize(
-    ("read", "count"), [([], 1), (["held"], 2), (["guesses"], 3)]
-)
+@pytest.mark.parametrize(("read", "count"), [([], 1), (["held"], 2), (["guesses"], 3)])
 def test_a_way_that_differs_in_nothing_that_was_read_is_not_tried(read, count):
     tried = []
     with pytest.raises(NotSpecializable, match="no"):
