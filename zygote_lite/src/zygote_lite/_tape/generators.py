@@ -21,7 +21,7 @@ from zygote_lite._ir.places import is_installed, is_library, place_of, where
 from zygote_lite.caches import cached
 from zygote_lite.errors import DifferentiationError, Fault
 
-_MOST_HOLDERS = 50_000
+_MOST_NEAR, _MOST_HOLDERS = 10_000, 50_000
 NODE = "__node__"
 """The attribute of a `StopIteration` that is the number of its value."""
 
@@ -213,20 +213,24 @@ def _held_by(roots: tuple[Any, ...], wanted: set[int]) -> set[int]:
     The walk ends where all that is wanted is found, and where it has met very many objects: what
     is further away counts as let go of, and is refused.
     """
-    first = [*roots]
+    spaces = []
     for module in [*sys.modules.values()]:
         path = getattr(module, "__file__", None)
         if path and not is_library(path) and not is_installed(path):
-            first.append(vars(module))
-    todo, seen, missing = collections.deque[Any]([first]), set[int](), {*wanted}
-    while todo and missing and len(seen) < _MOST_HOLDERS:
-        for x in gc.get_referents(todo.popleft()):
-            if id(x) in seen or not gc.is_tracked(x):
-                continue
-            seen.add(id(x))
-            if not _is_of_the_engine(x):
-                missing.discard(id(x))
-                todo.append(x)
+            spaces.append(vars(module))
+    missing = {*wanted}
+    # what the function itself leads to comes before all that large programs have
+    for first, most in ((roots, _MOST_NEAR), (spaces, _MOST_HOLDERS)):
+        todo, seen = collections.deque[Any]([first]), set[int]()
+        while todo and missing and most:
+            most -= 1
+            for x in gc.get_referents(todo.popleft()):
+                if id(x) in seen or not gc.is_tracked(x):
+                    continue
+                seen.add(id(x))
+                if not _is_of_the_engine(x):
+                    missing.discard(id(x))
+                    todo.append(x)
     return wanted - missing
 
 
