@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from zygote_lite import DifferentiationError, grad, jvp, value_and_grad
+from zygote_lite._tape import generators
 from zygote_lite.testing import recorded_only
 
 OPEN = [0]
@@ -240,6 +241,14 @@ def test_is_finalized_where_python_does(f):
                 jvp(f, (0.4,), (1.0,))
         else:
             assert jvp(f, (0.4,), (1.0,)) == pytest.approx((value, slope))
+
+
+def test_what_the_own_module_holds_is_found_in_a_program_of_any_size(monkeypatch):
+    monkeypatch.setattr(generators, "_MOST_HOLDERS", 0)
+    _start()
+    slope = _gradient_by_differences(in_a_global, 0.4)
+    _start()
+    assert value_and_grad(in_a_global)(0.4)[1] == pytest.approx(slope)
 
 
 def test_what_an_argument_holds_is_not_left():
