@@ -196,17 +196,21 @@ def test_nothing_is_done_after_output_that_fails(way, tmp_path):
     assert counts[0] == 4.0
 
 
-def test_nothing_is_done_after_text_that_a_file_does_not_take(tmp_path):
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_nothing_is_done_after_text_that_a_file_does_not_take(tmp_path, at_the_end):
     def f(x):
-        print(text, file=stream)
+        if at_the_end:
+            print(x, end=last, file=stream)
+        else:
+            print(last, file=stream)
         counts[0] += 1.0
         return x * counts[0]
 
-    counts, text = np.zeros(1), "x"
+    counts, last = np.zeros(1), "x"
     with (tmp_path / "log").open("w", encoding="ascii") as stream:
         for i in range(3):
             assert value_and_grad(f)(2.0) == (2.0 * (i + 1), i + 1.0)
-        text = "é"
+        last = "é"
         for _ in range(3):
             with pytest.raises(UnicodeEncodeError):
                 value_and_grad(f)(2.0)

@@ -101,7 +101,8 @@ def _restore(x: Any, before: Any, inner: list[Callable[[], Any]]) -> None:
 def printed(effects: Effects, *xs: Any, **options: Any) -> None:
     """Note `print(*xs, **options)`, with the texts that the values have now."""
     stream, texts = options.get("file") or sys.stdout, [*map(str, xs)]
-    _refuse_other_streams(stream, *texts)
+    between = [options[name] for name in ("sep", "end") if type(options.get(name)) is str]
+    _refuse_other_streams(stream, *texts, *between)
     effects.streams.append(stream)
     effects.later.append(partial(print, *texts, **options))
 
