@@ -162,11 +162,11 @@ def with_rescue(p):
         return p
 
 
-def in_bare_rescue(x):
+def in_rescue_from_all(x):
     try:
         if x > 1:
             return 1.0
-    except:  # noqa: E722
+    except BaseException:
         pass
     return -1.0
 
@@ -182,7 +182,7 @@ SINGULAR = np.stack([np.eye(3), np.zeros((3, 3)), np.eye(3), M[0], M[1]])
 LOOPS = {
     "a branch": (of_branch, (A,), "a branch depends on the batch"),
     "an error in one entry": (with_rescue, (SINGULAR,), "Singular matrix"),
-    "an error that is swallowed": (in_bare_rescue, (S,), "a branch depends on the batch"),
+    "an error that is swallowed": (in_rescue_from_all, (S,), "a branch depends on the batch"),
     "an error of Python's": (lambda x: 1.0 / float(x) if x else 0.0, (S - S,), "branch"),
     "a mask": (lambda x: x[x > 0].sum(), (A,), "is not for these arguments"),
     "an array written into": (written, (A,), "is written into"),
