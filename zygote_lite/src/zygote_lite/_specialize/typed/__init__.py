@@ -2,9 +2,9 @@
 
 Read in this order: `facts` (what holds for a value in every run), `values` (a fact, a sample and a
 variable), `naming` (of the variables), `inputs` (free variables, and their guards), `structures`
-(values with parts), `rows` (of data) and `contents` (of containers that change), `stand_ins`
-(functions and methods that are not called yet), `derivatives` (the verbs among them), `functions`
-(attributes of arrays), `contexts` (managers), `nodes`.
+(values with parts) and `contents` (of containers that change), `stand_ins` (functions and methods
+that are not called yet), `derivatives` (the verbs among them), `functions` (attributes of arrays),
+`contexts` (managers), `nodes`.
 
 `drafts` keeps what is written so far, with `notes` for the next attempt, and `builder` writes
 operations. `abstract_eval` tells what holds for a result, `decisions` which results the types of

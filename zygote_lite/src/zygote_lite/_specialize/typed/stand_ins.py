@@ -76,7 +76,7 @@ class RowsOfData(StandIn):
     """Rows of data from outside, any number of them, and all alike.
 
     Attributes:
-        form: theirs, see `typed.rows`.
+        form: theirs, see `infer.iteration.columns`.
         columns: their columns; constants for those that are not followed.
     """
 

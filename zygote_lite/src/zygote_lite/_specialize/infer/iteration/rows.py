@@ -1,6 +1,6 @@
 """Rows of data that the code is given, or reads from outside: any number of them, all alike.
 
-The entry takes them apart into columns (`typed.rows`), of which an iteration reads its items. They
+The entry takes them apart into columns (`columns`), of which an iteration reads its items. They
 are read alone: what a row is written to, or who else holds it, the code does not know.
 """
 
@@ -8,12 +8,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from zygote_lite._specialize.infer.models.named import is_named_tuple
-from zygote_lite._specialize.typed.abstract_eval import Result
-from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ListOf, Other, Scalar, fact_of
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.rows import (
+from zygote_lite._specialize.infer.iteration.columns import (
     ARRAY,
     LEAVES,
     NUMBER,
@@ -24,6 +19,11 @@ from zygote_lite._specialize.typed.rows import (
     has_mutable_rows,
     leaves_of_form,
 )
+from zygote_lite._specialize.infer.models.named import is_named_tuple
+from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import ListOf, Other, Scalar, fact_of
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import RowsOfData, Unfollowed
 from zygote_lite._specialize.typed.structures import mapping, named_tuple, structure
 from zygote_lite._specialize.typed.values import Value, constant

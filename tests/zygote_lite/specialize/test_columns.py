@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from zygote_lite._specialize.typed.rows import ARRAY, NUMBER, OTHER, TEXT, columns_of
+from zygote_lite._specialize.infer.iteration.columns import ARRAY, NUMBER, OTHER, TEXT, columns_of
 
 FORM = (tuple, (0, 1, 2, 3), (NUMBER, TEXT, ARRAY, OTHER))
 
