@@ -1,6 +1,6 @@
 """A rule: the types it is for, the body that applies it, and where it was written."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MethodDescriptorType
 from typing import Any
@@ -47,6 +47,8 @@ class Rule:
         refuses: by position, the name of each argument without a known derivative, and why.
         by_position: a function that takes the options by position, whose rule answers where one
             of them is differentiated; or `None`.
+        names: what tells the further parameters of a function of `*args` and `**kwargs`, by its
+            first arguments; or `None`.
         plugin: the name of the rule set.
         file, line: where the body was written.
         origin: where the rule was declared.
@@ -57,7 +59,7 @@ class Rule:
 
     __slots__ = (
         "body", "by_position", "chooses", "due", "file", "function", "kind", "known", "line",
-        "linear", "look_for_poles", "may_raise", "needs_ad", "of_plugin", "optional",
+        "linear", "look_for_poles", "may_raise", "names", "needs_ad", "of_plugin", "optional",
         "optional_names", "options", "origin", "partials", "plugin", "poles", "primal", "refuses",
         "reverse", "shifts", "takes_out", "types", "varargs", "watches",
     )  # fmt: skip
@@ -87,6 +89,7 @@ class Rule:
         may_raise: bool = False,
         refuses: dict[int, tuple[str, str]] | None = None,
         by_position: Callable[..., Any] | None = None,
+        names: Callable[..., Mapping[str, Any]] | None = None,
         reverse: Callable[..., tuple[Any, ...]],
     ) -> None:
         self.function = function
@@ -122,6 +125,7 @@ class Rule:
         self.due = len(types) if varargs is None else None
         self.refuses = refuses or {}
         self.by_position = by_position
+        self.names = names
         self.watches = self.of_plugin = False
         # what a `Pullback` of this rule calls, with what the forward call saved
         self.known = reverse

@@ -49,3 +49,18 @@ def test_clipped_probabilities_in_all_ways_to_call_them():
     assert grad(grad(lambda p: stats.binom.pmf(2, 3, p)))(0.3) == pytest.approx(3 * (2 - 6 * 0.3))
     assert jvp(lambda p: stats.binom.sf(2, 3, p), (1.0,), (1.0,))[1] == pytest.approx(3.0)
     assert gradient(lambda p: np.sum(stats.binom.pmf([0, 1], 5, p) * k[:2]), 0.0)[0] == 5.0
+
+
+BY_NAME = {
+    "binom": (lambda p: stats.binom.pmf(0, 5, p=p), -5.0),
+    "binom, all": (lambda p: stats.binom.pmf(p=p, n=5, k=1, loc=0), 5.0),
+    "binom, frozen": (lambda p: stats.binom(5, p=p).sf(0), 5.0),
+    "poisson": (lambda p: stats.poisson(mu=p).cdf(0), -1.0),
+    "poisson_binom": (lambda p: stats.poisson_binom.pmf(0, p=[p, 0.0]), -1.0),
+}
+
+
+@pytest.mark.parametrize("case", BY_NAME)
+def test_probabilities_by_the_names_of_parameters_at_their_ends(case):
+    f, expected = BY_NAME[case]
+    assert gradient(f, 0.0)[0] == pytest.approx(expected)

@@ -1,6 +1,7 @@
 """A positional argument that the caller passed by keyword is positional all the same."""
 
 import contextlib
+import inspect
 import random
 import types
 
@@ -129,6 +130,30 @@ def test_an_option_is_differentiated_by_a_function_that_takes_it_by_position():
         # the other takes the second argument for the power
         with pytest.raises(NoRuleError, match="as an option"):
             gradient(lambda x: scaled(x, x), 3.0)
+    finally:
+        rule.unregister()
+
+
+def test_a_rule_may_know_the_names_of_further_arguments():
+    rule = RuleSet("of scaled")
+
+    def raised(x, *given, **named):
+        return x * named["scale"] ** named.get("power", 1.0) if named else x * given[0]
+
+    @rule(raised, names=lambda x: {"scale": inspect.Parameter.empty, "power": 1.0})
+    def _(x: float, *given: float):
+        return raised(x, *given), lambda dy: (7.0, 8.0, 9.0)[: 1 + len(given)]  # to be known by
+
+    rule.register()
+    try:
+        for f, expected in (
+            (lambda x, s: raised(x, power=2.0, scale=s), (7.0, 8.0)),
+            (lambda x, s: raised(x, s, power=x), (16.0, 8.0)),
+            (lambda x, s: raised(x, power=s, scale=3.0), (7.0, 9.0)),
+            (lambda x, s: raised(x, scale=s, other=1.0), (4.0, 3.0)),  # by its own code
+        ):
+            for _ in range(3):
+                assert gradient(f, 3.0, 4.0) == expected
     finally:
         rule.unregister()
 

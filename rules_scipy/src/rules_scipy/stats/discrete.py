@@ -1,5 +1,6 @@
 """Discrete distributions: probabilities that SciPy computes in C, and counts that are constant."""
 
+import inspect
 import types
 
 import numpy as np
@@ -20,6 +21,12 @@ def _(self: Discrete, q: Numeric, *args: Numeric):
     return type(self)._ppf(self, q, *args), None
 
 
+def parameters_of(self, k):
+    """Return the defaults of shapes and location, which a distribution takes by name, too."""
+    given = inspect.signature(self._parse_args).parameters.values()
+    return {p.name: p.default for p in given}
+
+
 def whole_at_bounds(f):
     """Declare a method whose values SciPy clips to 0 and 1, where it may take these values itself.
 
@@ -28,8 +35,8 @@ def whole_at_bounds(f):
     """
     source = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__)
 
-    @rule(f)
-    def _(self: Discrete, k: Numeric | list | tuple, *args: Numeric, ad):
+    @rule(f, names=parameters_of)
+    def _(self: Discrete, k: Numeric | list | tuple, *args: Numeric | list | tuple, ad):
         y, back = ad(source, self, k, *args)
 
         def pullback(dy):

@@ -25,6 +25,7 @@ def rules_of_body(
     shifts: tuple[str, ...] = (),
     refuses: Mapping[str, str] | None = None,
     by_position: Callable[..., Any] | None = None,
+    names: Callable[..., Mapping[str, Any]] | None = None,
     *,
     may_raise: bool = False,
 ) -> list[Rule]:
@@ -63,6 +64,7 @@ def rules_of_body(
         may_raise=may_raise,
         refuses=refuse.unknown(refuses or {}, parameters[: len(found.types)], place),
         by_position=by_position,
+        names=names,
         reverse=pull_linear if kind == "linear" else None,
     )
 

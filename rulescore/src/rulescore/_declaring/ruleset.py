@@ -131,6 +131,7 @@ class RuleSet:
         *functions: Any,
         refuses: Mapping[str, str] | None = None,
         by_position: Callable[..., Any] | None = None,
+        names: Callable[..., Mapping[str, Any]] | None = None,
     ) -> Callable[[Body], Body]:
         """Declare a rule for `functions`, dispatched on the annotations of the decorated body.
 
@@ -156,10 +157,14 @@ class RuleSet:
 
         `by_position` is a function that takes what `functions` take, but the options by position.
         Where an option is differentiated an AD calls it instead, by a rule of its own.
+
+        `names` is for functions of `*args` and `**kwargs`, and bodies of `*args`. It takes the
+        parameters that have a name of their own, and returns the defaults of those that follow, by
+        name (`inspect.Parameter.empty`: none). An AD then gives them by position.
         """
 
         def declare(body: Body, origin: Origin) -> None:
-            more = {"refuses": refuses, "by_position": by_position}
+            more = {"refuses": refuses, "by_position": by_position, "names": names}
             self._declare_body(functions, "general", body, origin, **more)
 
         return self._declaration("rule", functions, declare)

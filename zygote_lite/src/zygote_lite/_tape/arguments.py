@@ -43,6 +43,18 @@ def _positional(f: Any) -> dict[str, Any]:
         return {}
 
 
+def _positional_of_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> dict[str, Any]:
+    """Return the defaults of the positional parameters, of which a rule may know more by name."""
+    known = _positional(f)
+    if known.keys() >= kws.keys():
+        return known
+    named = [kws[name] for name in [*known][len(xs) :] if name in kws]
+    first = (*xs[: len(known)], *named)
+    rule = find_rule(f, *first, ad=True)
+    more = None if rule is None else rule.names
+    return known if more is None else {**known, **more(*first)}
+
+
 @cached_by_kind(1024)
 def _signature_parameters(f: Any) -> dict[str, Any]:
     if is_of_f2py(f):
@@ -155,7 +167,7 @@ def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dic
     active = {name for name, flag in zip(kws, flags[1 + len(xs) :], strict=True) if flag}
     if not active:
         return {}
-    defaults = _positional(f)
+    defaults = _positional_of_call(f, xs, kws)
     following = list(defaults)[len(xs) :]
     last = max((i for i, name in enumerate(following) if name in active), default=-1)
     taken = {name: kws.get(name, defaults[name]) for name in following[: last + 1]}
@@ -168,7 +180,7 @@ def positional_run(
 ) -> list[str]:
     """Return the keywords that stand, one after the other, for what comes after the arguments."""
     run = []
-    for name in list(_positional(f))[len(xs) + len(named) :]:
+    for name in list(_positional_of_call(f, xs, kws))[len(xs) + len(named) :]:
         if name not in kws or name == "out":
             break
         run.append(name)
