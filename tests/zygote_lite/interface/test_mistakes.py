@@ -49,7 +49,7 @@ MISTAKES = {  # the call, the code, and what is told
     "generator": (lambda: grad(yields)(2.0), "ZL027", "return a list or a tuple"),
     "array as value": (lambda: grad(square)(X), "ZL033", "use `pullback` or `jacobian`"),
     "tuple as value": (lambda: grad(lambda x: (x, x))(2.0), "ZL033", "use `pullback`"),
-    "Hessian of an array": (lambda: hessian(square)(X), "ZL033", "use `pullback`"),
+    "Hessian of text": (lambda: hessian(str)(X), "ZL033", "its value is str"),
     "complex value": (lambda: grad(lambda x: 1j * x)(2.0), "ZL033", "make it real, as `abs` does"),
     "no return": (lambda: grad(lambda x: None)(2.0), "ZL033", "is a `return` missing?"),
     "print": (lambda: grad(print)(2.0), "ZL033", "print returned None"),

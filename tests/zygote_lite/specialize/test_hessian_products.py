@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.oracles import answers, generic_only, is_alike, outcome
-from zygote_lite import grad, hessian, hvp
+from zygote_lite import grad, hessian, hvp, ravel, tree_map
 
 RNG = np.random.default_rng(0)
 X, Y, V = RNG.normal(size=6), RNG.normal(size=6), RNG.normal(size=6)
@@ -251,3 +251,121 @@ def test_hessians_are_answered_by_specialized_code():
         assert answers(f, (x, np.eye(6)[0] if f is rosenbrock else 1.0))
     expected = -math.sin(0.7) * 0.7**3 + 6 * math.cos(0.7) * 0.7**2 + 6 * math.sin(0.7) * 0.7
     assert hessian(of_a_number)(0.7) == pytest.approx(expected, rel=1e-14)
+
+
+# -- trees, and several arguments --------------------------------------------------------------
+
+
+def of_a_dict(p):
+    return np.sum(np.tanh(p["w"]) ** 3) * p["b"] + np.exp(p["b"])
+
+
+def of_layers(layers, x):
+    h = A * x
+    for w, b in layers:
+        h = np.tanh(h @ w + b)
+    return np.mean(h**2)
+
+
+def of_nested(p):
+    total = 0.0
+    for x in p[0]:
+        total = total + x["a"] ** 3 * p[1][0] if x["a"] > 0 else total - x["a"]
+    return total * np.sum(p[1][1])
+
+
+def linear_in_a_part(p):
+    return np.sum(p["w"]) ** 2
+
+
+def with_text(p):
+    return np.sum(p["w"] ** 3) * (2.0 if p["name"] == "cubic" else p["b"])
+
+
+def of_three(w, x, b):
+    return np.sum((w @ x) ** 2) * b**3 + b * np.sum(np.sin(w))
+
+
+LAYERS = [(RNG.normal(size=(6, 3)), RNG.normal(size=3)), (RNG.normal(size=(3, 2)), 0.5)]
+TREES = {
+    "dict": (of_a_dict, 0, ({"w": X, "b": 0.5},), ({"w": Y, "b": -1.0},)),
+    "layers": (of_layers, 0, (LAYERS, X), ([(2 * w, b) for w, b in LAYERS], Y)),
+    "nested": (
+        of_nested, 0, (([{"a": 1.5}, {"a": 0.5}], (0.5, X)),),
+        (([{"a": 1.5}, {"a": -1}], (2.0, Y)),),
+    ),
+    "linear": (linear_in_a_part, 0, ({"w": X, "b": 0.5},), ({"w": np.zeros(0), "b": 0.5},)),
+    "text": (
+        with_text, 0, ({"w": X, "name": "cubic", "b": 2.0},),
+        ({"w": X, "name": "other", "b": 2.0},),
+    ),
+    "two": (of_three, (0, 2), (A, X, 0.5), (-A, Y, 1.0)),
+    "one in a tuple": (of_three, (1,), (A, X, 0.5), (A, Y, np.float64(2.0))),
+    "numbers": (lambda x, y: x**3 * math.sin(y), (0, 1), (0.5, 1.5), (-0.5, 0.25)),
+    "float32": (
+        of_a_dict, 0, ({"w": X.astype("f4"), "b": np.float32(0.5)},),
+        ({"w": X, "b": np.array(0.5)},),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees_and_several_arguments(name):
+    f, argnums, first, second = TREES[name]
+    vectors = [tree_map(lambda d: d * 0 + 0.75, grad(f, argnums)(*xs)) for xs in (first, second)]
+    assert_agreement(f, (*first, vectors[0]), (*second, vectors[1]), argnums=argnums)
+    # the second derivative by a scalar of `np.float32` has a shape that is known as it runs
+    assert answers(f, (*first, vectors[0])) == (name != "float32")
+    agree_on_hessians(f, first, second, argnums=argnums)
+    numbers, v = ((argnums,), (vectors[0],)) if argnums == 0 else (argnums, vectors[0])
+
+    def along(t):
+        """Return the slope along the vector, at a distance."""
+        given = [*first]
+        for n, part in zip(numbers, v, strict=True):
+            given[n] = tree_map(lambda x, d: x + t * d, given[n], part)
+        return inner_product(grad(f, argnums)(*given))
+
+    def inner_product(d):
+        return ravel(d)[0] @ ravel(vectors[0])[0]
+
+    step = 1e-2 if name == "float32" else 1e-5
+    slope = (along(step) - along(-step)) / (2 * step)
+    tolerance = 1e-2 if name == "float32" else 1e-6
+    got = inner_product(hvp(f, argnums)(*first, vectors[0]))
+    assert got == pytest.approx(slope, rel=tolerance, abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ({"w": X, "b": 0.5}, {"b": 1.0, "w": V}), ({"w": X, "b": 0.5}, {"w": V}),
+        ({"w": X, "b": 0.5}, {"w": V, "b": None}), ({"w": X, "b": 0.5}, {"w": V[:3], "b": 1.0}),
+        ({"w": X, "b": 0.5}, None), ({"b": 0.5, "w": X}, {"b": 1.0, "w": V}),
+        ({"w": X, "b": 2}, {"w": V, "b": 1.0}), ({"w": X * np.inf, "b": 0.5}, {"w": V, "b": 1.0}),
+        ({"w": 0.5, "b": 0.5}, {"w": 1.0, "b": 1.0}),
+        ({"w": list(X), "b": 0.5}, {"w": V, "b": 1.0}),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_other_trees(given):
+    assert_agreement(of_a_dict, ({"w": X, "b": 0.5}, {"w": V, "b": 1.0}), given)
+
+
+def test_trees_that_share_parts():
+    def f(p):
+        return np.sum(p[0]["a"] * p[1]["a"] ** 2)
+
+    one, v = {"a": X}, [{"a": V}, {"a": Y}]
+    assert_agreement(f, ([{"a": X}, {"a": Y}], v), ([one, one], v), ([{"a": X}, {"a": X}], v))
+    agree_on_hessians(f, ([{"a": X}, {"a": Y}],), ([one, one],), ([{"a": X}, {"a": X}],))
+    p = {"w": X, "b": 0.5}
+    assert_agreement(of_a_dict, (p, {"w": V, "b": 1.0}), (p, p))
+    known = {"a": Y}
+    reads = lambda p: np.sum(p["a"] ** 2 * known["a"])
+    assert_agreement(reads, ({"a": X}, {"a": V}), (known, {"a": V}), ({"a": Y}, {"a": V}))
+    agree_on_hessians(reads, ({"a": X},), (known,))
+    product = hvp(of_a_dict)
+    kept = [product(p, {"w": V, "b": 1.0}) for _ in range(4)]
+    kept[-1]["w"][:] = 99.0
+    np.testing.assert_array_equal(product(p, {"w": V, "b": 1.0})["w"], kept[0]["w"])

@@ -162,11 +162,15 @@ def is_covered(f: Any, /, *xs: Any) -> bool:
     function = original(f)
     function = that_calls(function, len(xs)) or function
     for known in _cache.specializations_for(function):
-        if len(known.active) + (known.form == PRODUCT) != len(xs):
+        given = xs
+        if known.form == PRODUCT and not known.single and xs and type(xs[-1]) is tuple:
+            given = (*xs[:-1], *xs[-1])
+        moving = sum(known.active) if known.form == PRODUCT else 0
+        if len(known.active) + moving != len(given):
             continue
         for enter in known.made:
             with contextlib.suppress(Exception):
-                if enter(function, *xs) is not None:
+                if enter(function, *given) is not None:
                     return True
     return False
 

@@ -24,6 +24,11 @@ def _(x: Numeric):
     return float(x), pullback
 
 
+@rule.forward(float)
+def _(x: Numeric):
+    return float(x), (lambda dx: float(dx),)
+
+
 @rule(float)
 def _(text: str):
     def pullback(dy):

@@ -58,7 +58,7 @@ class PlainCalls:
         vector: tuple[Any, ...] = ()
         if self.form == PRODUCT:
             arguments, last = arguments_and_vector(self.f, xs, kws)
-            xs, vector = arguments, (last,)
+            xs, vector = arguments, last if self._takes_parts(last) else (last,)
         function, given, before = self.f, xs, 0
         if type(function) is not types.FunctionType or kws:
             call = plain_call(function, xs, kws, in_c=not self.compiled)
@@ -67,19 +67,23 @@ class PlainCalls:
                     warn_uncompiled(function, NO_FUNCTION)
                 return None, function, xs
             function, given, before = call
-        key = function, len(xs), before, len(given), *kws
+        key = function, len(xs), before, len(given), len(vector), *kws
         if key not in self.known:
             asked = argument_numbers(self.f, self.argnums, len(xs), kws)
             numbers, made = numbers_of(asked, function, before, len(xs), kws), None
             single = is_single(self.argnums)
-            if numbers and (single or self.form != PRODUCT):
+            if numbers and (self.form != PRODUCT or len(vector) == len(numbers)):
                 made = specializations_of(
                     function, len(given), numbers, single, self.compiled, self.form
                 )
             self.known[key] = made
-            if made is not None and given is xs and not kws:
+            if made is not None and given is xs and not kws and (single or not vector):
                 self.by_count[len(xs) + len(vector)] = made, function
         return self.known[key], function, given + vector
+
+    def _takes_parts(self, vector: Any) -> bool:
+        """Return whether a vector is a tuple of those for several arguments."""
+        return type(vector) is tuple and not is_single(self.argnums)
 
 
 class PlainValues(PlainCalls):

@@ -5,7 +5,6 @@ the tape does, and the call is noted.
 """
 
 import functools
-import itertools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +26,7 @@ from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
 from zygote_lite._specialize.watch import AUXILIARY, PRODUCT, PULLBACK
-from zygote_lite._tape.jacobians import jacobian_by, stack_rows, units
+from zygote_lite._tape.jacobians import jacobian_by, stack_rows
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
@@ -41,6 +40,8 @@ from zygote_lite._tape.seeds import (
 from zygote_lite._tape.validate import check_fit, refuse_options
 from zygote_lite.derivatives import Passed, by_name
 from zygote_lite.modes import InternalError, TierMismatch
+
+_BY_PRODUCTS = {float, np.ndarray, tuple, list, dict}  # whose Hessians are made of products
 
 
 @by_name
@@ -128,22 +129,25 @@ def hessian(
     f: Callable[Passed, Any], argnums: Argnums = 0, *, has_aux: bool = False,
     argnum: int | None = None,
 ) -> Callable[Passed, Any]:  # fmt: skip
-    """Return a function that computes the Hessian of `f`, a real number.
+    """Return a function that computes the Hessian of `f`, which returns a real number as a rule.
 
     Arguments:
-        f: a function whose value is a real number.
+        f: a function of real numbers and arrays, or of lists, tuples, dicts and objects of them.
+            Its value may be any of these, too.
         argnums: the argument to differentiate twice, by position or by name; or several.
-        has_aux: whether `f` returns a pair of this number and anything else. The answer is then
-            `(hessian, aux)`.
+        has_aux: whether `f` returns a pair, of which only the first element is differentiated. The
+            answer is then `(hessian, aux)`.
         argnum: the same as `argnums`; deprecated.
 
     The Hessian has the shape of the argument twice. For a dict it is a dict of dicts: `H["w"]["b"]`
     is the derivative of `∂f/∂w` with respect to `b`. For an object it is a `Tangent` of `Tangent`s,
-    and for several arguments a tuple of tuples. The cost is that of one `hvp` for each entry of the
-    argument. Raises `TypeError` if the value is not a real number, and for complex numbers.
+    and for several arguments a tuple of tuples. Where the value is an array, its shape comes first;
+    where it is a structure, each of its entries has a Hessian, in the same structure. The cost is
+    that of one `hvp` for each entry of the argument (and of the value). Raises `TypeError` for
+    complex numbers.
     """
     argnums = _spelled(argnums, argnum)
-    derivative = grad(f, argnums, has_aux=has_aux)
+    derivative = jacobian(f, argnums, has_aux=has_aux)
     generic = jacobian(derivative, argnums, has_aux=has_aux)
     how: Any = inside_jacobian_with_aux if has_aux else inside_jacobian
 
@@ -156,10 +160,9 @@ def hessian(
     @functools.wraps(f)
     def hessian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
-        x = (*xs, *kws.values())[active.numbers[0]] if active.is_single else None
-        if type(x) in (float, np.ndarray) and not has_aux:
-            for v in units(f, x):
-                return by_products(*xs, v, **kws)
+        given = [(*xs, *kws.values())[number] for number in active.numbers]
+        if {*map(type, given)} <= _BY_PRODUCTS and not has_aux:
+            return by_products(*xs, _no_vector(given, active.is_single), **kws)
         return generic(*xs, **kws)
 
     if not has_aux:
@@ -167,16 +170,38 @@ def hessian(
     return hessian_of
 
 
+def _no_vector(xs: list[Any], is_single: bool) -> Any:
+    """Return zeros of the form of the arguments that are differentiated."""
+    return filled(None, xs[0]) if is_single else tuple([filled(None, x) for x in xs])
+
+
 def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> Any:
-    """Return the Hessian. Its product with the first unit vector is given."""
-    arguments = given[:-1]
-    number = known.active.index(True)
-    x = arguments[number]
-    others = itertools.islice(units(function, x), 1, None)
-    rows = [found, *(known.enter(function, *arguments, v) for v in others)]
-    if any(row is None for row in rows):
+    """Return the Hessian by its products with unit vectors."""
+    arguments = given[: len(known.active)]
+    numbers = [i for i, flag in enumerate(known.active) if flag]
+    zeros = _no_vector([arguments[i] for i in numbers], known.single)
+
+    def times(v: Any) -> tuple[Any, ...]:
+        """Return the product with a vector, in the places of the arguments."""
+        vector = (filled(v, zeros),) if known.single else filled(v, zeros)
+        row = known.enter(function, *arguments, *vector)
+        if row is None:
+            raise NotAnsweredError
+        places: list[Any] = [None] * (1 + len(arguments))
+        for number, part in zip(numbers, (row,) if known.single else row, strict=True):
+            places[1 + number] = part
+        return tuple(places)
+
+    try:
+        return jacobian_by(
+            function, zeros, times, numbers, known.single, arguments, arguments, stack_rows
+        )
+    except NotAnsweredError:
         return NotImplemented
-    return np.reshape(np.array(rows), np.shape(x) * 2)
+
+
+class NotAnsweredError(Exception):
+    """Tell that transformed code has left a call to the tape."""
 
 
 @by_name
@@ -228,7 +253,12 @@ def hvp(
 
 def _product_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the Hessian times a vector that transformed code gives, with zeros for `None`."""
-    return found if has_no_none(found) else filled(found, given[known.active.index(True)])
+    if has_no_none(found):
+        return found
+    xs = [x for x, flag in zip(given, known.active, strict=False) if flag]
+    if known.single:
+        return filled(found, xs[0])
+    return tuple(map(filled, found, xs))
 
 
 jacrev = jacobian  # JAX's name for it

@@ -257,6 +257,7 @@ def interpreted(
             builder.used.discard(name)
     if over is None:
         return builder, arguments, names, builder.function(code, f.__globals__, env)
+    builder.only_derives = True
     derivative = constant(DerivativeInside(over.verb, constant(f), over.argnums))
     return builder, arguments, names, builder.call(derivative, given, {})
 

@@ -127,7 +127,7 @@ def entered(
     """
     since = generation()  # before the rules are read: another thread may change them meanwhile
     made, returned = _code_of_form(
-        f, xs, active, form, compiled, strong, handlers, over, optional, varying
+        f, xs, active, single, form, compiled, strong, handlers, over, optional, varying
     )
     fast: Enter = compile_text(made, f)
     if compiled:
@@ -177,18 +177,20 @@ def entered(
 
 
 def _code_of_form(
-    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], form: str, compiled: bool, strong: bool,
-    handlers: bool, over: TakenBy | None, optional: bool, varying: frozenset[OutsidePlace],
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, form: str, compiled: bool,
+    strong: bool, handlers: bool, over: TakenBy | None, optional: bool,
+    varying: frozenset[OutsidePlace],
 ) -> tuple[Specialized, tuple[bool, ...]]:  # fmt: skip
     """Return the code of a form, and of which of its arguments it returns gradients.
 
-    Tangents, and the vector of a product, are arguments of the code that come last.
+    Tangents, and the vector of a product for each argument, are arguments of the code that come
+    last.
     """
+    count = len(active)
     if form == PRODUCT:
-        made = specialize_product(f, xs[:-1], active, xs[-1], handlers, varying)
-        return made, (*active, False)
+        made = specialize_product(f, xs[:count], active, xs[count:], single, handlers, varying)
+        return made, (*active, *(False for _ in xs[count:]))
     if form == FORWARD:
-        count = len(active)
         made = specialize_forward(
             f, xs[:count], active, xs[count:], over, handlers=handlers, optional=optional,
             varying=varying,

@@ -172,9 +172,9 @@ def lists_in(x: Value, path: str) -> list[str]:
 
 
 def finite_checks(text: str, x: Value) -> list[str]:
-    """Return the tests that a value is finite, part by part of a tuple."""
+    """Return the tests that a value is finite, part by part of a tuple, list or dict."""
     if x.items is not None:
-        parts = [finite_checks(f"{text}[{i}]", item) for i, item in enumerate(x.items)]
+        parts = [finite_checks(f"{text}[{at}]", item) for at, item in parts_of(x)]
         return [test for part in parts for test in part]
     if x.is_array:
         return [f"is_finite({text})"]

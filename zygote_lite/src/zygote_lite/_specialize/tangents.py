@@ -34,7 +34,11 @@ from zygote_lite._specialize.passes.dead_code import drop_dead
 from zygote_lite._specialize.passes.signs import take_signs
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
-from zygote_lite._specialize.reverse.ends import float_checked, refuse_other_values
+from zygote_lite._specialize.reverse.ends import (
+    float_checked,
+    refuse_other_gradients,
+    refuse_other_values,
+)
 from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
 from zygote_lite._specialize.typed.facts import INTS, ListOf, Other, Scalar, fact_of
 from zygote_lite._specialize.typed.functions import Recursive
@@ -122,7 +126,10 @@ def _dual_code(
         raise NotSupported.FORWARD("it changes an argument: change a copy")
     if builder.copies and not all(builder.is_own(x) for x in leaves(result) if x.is_array):
         raise Unsound.WRITES_TO_GIVEN("it may return an argument that it writes to: return a copy")
-    refuse_other_values(value, as_pullback=True, as_complex=not over)
+    if over is not None and over.verb == Verb.GRAD:
+        refuse_other_gradients(value)
+    else:
+        refuse_other_values(value, as_pullback=True, as_complex=not over)
     if over and moves_complex(builder.out):
         raise NotSupported.FORWARD("it takes a nested gradient of complex numbers")
     dual, nodes = Dual(builder, builder.out), builder.out
@@ -191,27 +198,31 @@ def specialize_product(
     f: Any,
     xs: tuple[Any, ...],
     active: tuple[bool, ...],
-    v: Any,
+    vector: tuple[Any, ...],
+    single: bool,
     handlers: bool = False,
     varying: frozenset[OutsidePlace] = frozenset(),
 ) -> Specialized:
-    """Return the code for the Hessian of a function times a vector.
+    """Return the code for the Hessian of a function times a vector, of one part for each argument.
 
     Straight code is run backwards twice. Elsewhere forward mode goes over the gradient: nothing
     but what the gradient keeps is kept.
     """
-    over = TakenBy(Verb.GRAD, active.index(True))
+    numbers = tuple([i for i, flag in enumerate(active) if flag])
+    over = TakenBy(Verb.GRAD, numbers[0] if single else numbers)
     try:
         if handlers:
             raise NotSupported.SECOND_ORDER("it catches exceptions")
-        return specialize_twice(f, xs, active.index(True), v, varying)
+        if len(numbers) > 1:
+            raise NotSupported.SECOND_ORDER("it is differentiated by several arguments")
+        return specialize_twice(f, xs, numbers[0], vector[0], varying)
     except NotSpecializable as reason:
         try:
             return specialize_forward(
-                f, xs, active, (v,), over, alone=True, handlers=handlers, varying=varying
+                f, xs, active, vector, over, alone=True, handlers=handlers, varying=varying
             )
         except NotSpecializable as second:
-            raise reason from second
+            raise second from reason
 
 
 def _tangent_parameter(dual: Dual, x: Value, v: Any) -> Value:

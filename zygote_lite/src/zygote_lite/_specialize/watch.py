@@ -324,10 +324,14 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
             y, push = pushed_forward(_taken(f, known.over), moving, xs[:count], {})
             return y, push(*tangents)
         if known.form == PRODUCT:
-            *arguments, v = xs
-            derivative = _taken(f, TakenBy(Verb.GRAD, numbers[0]))
-            _, back = recorded(active.flags, derivative, tuple(arguments), {})
-            return back(v)[1 + numbers[0]]
+            count, argnums = len(known.active), numbers[0] if known.single else tuple(numbers)
+            vector = xs[count] if known.single else xs[count:]
+            derivative = _taken(f, TakenBy(Verb.GRAD, argnums))
+            _, back = recorded(active.flags, derivative, xs[:count], {})
+            found = back(vector)
+            if known.single:
+                return found[1 + numbers[0]]
+            return tuple([found[1 + number] for number in numbers])
         if known.form == AS_RULE:  # an array that was written has one cotangent for all its places
             xs = _copied(xs)
         y, back = recorded(active.flags, f, xs, {})

@@ -208,6 +208,10 @@ def declare_conversion(kind):
 
         return y, pullback
 
+    @rule.forward(kind)
+    def _(x: Numeric):
+        return kind(x), (lambda dx: kind(dx),)
+
 
 FLOATS = {np.float16, np.float32, np.float64, np.longdouble}
 COMPLEXES = {np.complex64, np.complex128, np.clongdouble}
@@ -225,6 +229,16 @@ def _(shape: object, value: Numeric, dtype=None, order="C"):
         return None, project(dy, value) if keeps_numbers(value, y) else None
 
     return y, pullback
+
+
+@rule.forward(np.full)
+def _(shape: object, value: Numeric, dtype=None, order="C"):
+    y = np.full(shape, value, dtype, order)
+
+    def pushforward(_, dvalue):
+        return np.full(shape, dvalue, y.dtype, order) if keeps_numbers(value, y) else None
+
+    return y, pushforward
 
 
 @rule(np.full)
@@ -246,6 +260,18 @@ def _(like: object, value: Numeric, dtype=None, **options):
         return None, project(dy, value) if keeps_numbers(value, y) else None
 
     return y, pullback
+
+
+@rule.forward(np.full_like)
+def _(like: object, value: Numeric, dtype=None, **options):
+    y = np.full_like(like, value, dtype=dtype, **options)
+
+    def pushforward(_, dvalue):
+        if dvalue is None or not keeps_numbers(value, y):
+            return None
+        return np.full_like(y, dvalue)
+
+    return y, pushforward
 
 
 # -- of batches

@@ -49,7 +49,7 @@ from zygote_lite._specialize.typed.raising import raised_by, raised_by_store
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import as_number_like, is_view
 from zygote_lite._specialize.typed.shadows import places_equal
-from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, memory_of, shape_root
 
 _OF_A_SHAPE = (np.zeros_like, np.ones_like, np.empty_like)  # of an array, and none of its numbers
@@ -313,6 +313,9 @@ class Dual(ContainerRules):
         """Return the tangent of the value of a function, whose arrays share memory with nothing."""
         if is_moving(y):
             raise NotSupported.FORWARD("it returns a list, dict or set that it changes")
+        if type(y.sample) is dict and y.items is not None:
+            parts = zip(y.sample, y.items[1::2], strict=True)
+            return mapping({key: self.of_result(part) for key, part in parts})
         if y.items is not None:
             return structure(type(y.sample), [self.of_result(item) for item in y.items])
         if not (y.is_scalar or y.is_array) or y.is_constant:

@@ -21,7 +21,7 @@ from zygote_lite._specialize.typed.facts import (
 )
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import as_it_is, list_cotangent
-from zygote_lite._specialize.typed.structures import paths_of, structure
+from zygote_lite._specialize.typed.structures import parts_of, paths_of, structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 Gradients = dict[Value, Value | None]
@@ -92,6 +92,14 @@ def refuse_other_values(result: Value, as_pullback: bool = False, as_complex: bo
         return
     if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
         raise Unsound.NO_FLOAT("it returns something other than a float")
+
+
+def refuse_other_gradients(x: Value) -> None:
+    """Refuse a gradient that holds anything but floats, arrays of them and `None`."""
+    for _, part in parts_of(x):
+        refuse_other_gradients(part)
+    if x.items is None and not (x.is_constant and x.sample is None):
+        refuse_other_values(x, as_pullback=True)
 
 
 def refuse_other_pairs(builder: Builder, x: Value, as_pullback: bool) -> None:

@@ -127,6 +127,7 @@ class Draft:
         self.distinct = False  # whether arrays that are equal are still made one by one
         self.has_islands = False  # whether the tape may answer calls inside
         self.inner = False  # whether it is the code of a gradient inside, to be interpreted again
+        self.only_derives = False  # whether it is a derivative by its arguments, and nothing else
         self.differentiate: Any = None  # what writes the gradients that are taken inside
         self.uncertain: set[Value] = set()  # variables that may have no value
         self.truths: dict[Value, bool] = {}  # of variables that paths join, where it is known
