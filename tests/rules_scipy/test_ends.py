@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import _ufuncs
 
 from rulescore import rrule
-from zygote_lite import grad
+from zygote_lite import grad, jvp
 
 CALLS = [
     # a quantile at the lower end stays there, whatever the shape; and at the upper end
@@ -114,3 +114,38 @@ def test_integrals_of_struve_functions_that_scipy_gets_wrong_are_refused():
     y, back = rrule(sp.itstruve0, np.array([1.0, 31.0]))
     with pytest.raises(NotImplementedError, match="values are wrong"):
         back(y)
+
+
+SECOND = [
+    (sp.gammainc, (2.0, 0.0), 1),
+    (sp.chdtr, (4.0, 0.0), 1),
+    (sp.pdtr, (1, 0.0), 1),
+    (sp.betainc, (2.0, 2.0, 0.0), 2),
+    (sp.betainc, (1.0, 2.0, 1.0), 2),
+    (sp.bdtr, (1, 3, 1.0), 2),
+    (sp.fdtr, (4.0, 3.0, 0.0), 2),
+    (_ufuncs._beta_pdf, (0.0, 2.0, 2.0), 0),
+    (_ufuncs._beta_pdf, (1.0, 3.0, 2.0), 0),
+    (_ufuncs._nbinom_pmf, (1, 3.0, 1.0), 2),
+    # a quantile moves with the square of the probability
+    (sp.chdtri, (1.0, 1.0), 1),
+    (sp.betaincinv, (1.5, 0.5, 1.0), 2),
+    (sp.fdtri, (1.0, 3.0, 0.0), 2),
+    (sp.ncfdtri, (1.0, 3.0, 0.5, 0.0), 3),
+    (sp.chndtrix, (0.0, 1.0, 0.5), 0),
+    # the first of infinitely many terms is alone
+    (_ufuncs._ncx2_pdf, (0.7, 3.0, 0.0), 2),
+    (sp.chndtridf, (0.7, 0.4, 0.0), 2),
+    (lambda mu: stats.poisson.pmf(1, mu), (0.0,), 0),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("f", "xs", "i"), SECOND)
+def test_second_derivatives_at_ends(f, xs, i):
+    at = lambda x: f(*xs[:i], x, *xs[i + 1 :])
+    h = 2e-3 if xs[i] == 0 else -2e-3
+    y = np.array([at(xs[i] + k * h) for k in range(5)])
+    expected = y @ [35 / 12, -26 / 3, 19 / 2, -14 / 3, 11 / 12] / h**2
+    for derivative in (grad(grad(at)), lambda x: jvp(grad(at), (x,), (1.0,))[1]):
+        assert derivative(xs[i]) == pytest.approx(expected, rel=1e-3)

@@ -28,6 +28,24 @@ def piecewise(condition, xs, inside, safe, outside, other):
     return np.where(condition, inside(*first), outside(*second))
 
 
+def power_times(x, power, log):
+    """Return `x**power * exp(log)`, by the sum of logarithms but at 0.
+
+    There the logarithm has an infinite slope, and the power has its own.
+    """
+    return piecewise(
+        x == 0, (x, power, log), _power_of_zero, (0.0, 1.0, 0.0), _by_logarithm, (1.0, 1.0, 0.0)
+    )
+
+
+def _power_of_zero(x, power, log):
+    return np.power(x, power) * np.exp(log)
+
+
+def _by_logarithm(x, power, log):
+    return np.exp(sp.xlogy(power, x) + log)
+
+
 def truncated(n):
     """Return counts and orders as SciPy takes them where it needs integers: without fractions."""
     return n if isinstance(n, int) else np.trunc(n)

@@ -9,7 +9,13 @@ where the sign does not change, on which nothing cancels.
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import behind_stirling, log_beta, log_remainder, piecewise
+from rules_scipy.shared.expansions import (
+    behind_stirling,
+    log_beta,
+    log_remainder,
+    piecewise,
+    power_times,
+)
 from rules_scipy.shared.quadrature import half_line
 
 REACH = 0.06  # over the rate of a slow exponential: the scale that has it fall to nothing
@@ -28,7 +34,7 @@ def gamma_density(a, x):
 
 def _gamma_density(a, x):
     x = np.minimum(x, FAR)
-    return np.exp(sp.xlogy(a - 1, x) - x - sp.gammaln(a))
+    return power_times(x, a - 1, -x - sp.gammaln(a))
 
 
 def _narrow_density(a, x):
@@ -81,7 +87,12 @@ def beta_density(a, b, x, y):
     first = x < 0.5
     share = np.where(first, x, y)
     power, other = np.where(first, a, b) - 1, np.where(first, b, a) - 1
-    return np.exp(sp.xlogy(power, share) + sp.xlog1py(other, -share) - log_beta(a, b))
+    return power_times(share, power, sp.xlog1py(other, -share) - log_beta(a, b))
+
+
+def binomial_density(k, n, p):
+    """Return the derivative by `p` of the probability of more than `k` successes."""
+    return np.where(k < n, beta_density(k + 1, np.where(k < n, n - k, 1.0), p, 1 - p), 0.0)
 
 
 def beta_by_first(a, b, x, y):
@@ -111,8 +122,11 @@ def beta_by_first(a, b, x, y):
 
 
 def parameter(a):
-    """Return a parameter that is not too small for its reciprocal, and no infinite one."""
-    return np.where(a == np.inf, 1.0, np.where((a >= 0) & (a < TINY), TINY, a))
+    """Return a parameter that is not too small for its reciprocal, and no infinite one.
+
+    At 0, where the second derivative is not computed, its slope is infinite: no number is given.
+    """
+    return np.where(a == np.inf, 1.0, np.where((a >= 0) & (a < TINY), TINY + np.sqrt(a), a))
 
 
 def _beta_below(u, a, b, x, y, distance):
@@ -138,6 +152,41 @@ def beta_quantile_by_first(a, b, x, y):
     """Return the derivative of a quantile `x` by `a`; `y` is `1 - x`. At both ends it stays."""
     slope = -beta_by_first(a, b, x, y) / beta_density(a, b, x, y)
     return np.where((x == 0) | (y == 0), 0.0, slope)
+
+
+def gamma_quantile_slope(a, y, x):
+    """Return the derivative of the quantile `x` of a probability `y` by that."""
+    return piecewise(
+        (x == 0) & (a < 1), (a, y, x), _lowest_of_gamma, (0.5, 0.0, 0.0),
+        lambda a, y, x: 1 / gamma_density(a, x), (1.0, 0.5, 1.0),
+    )  # fmt: skip
+
+
+def beta_quantile_slope(a, b, y, x, z):
+    """Return the derivative of the quantile `x` of a probability `y` by that; `z` is `1 - x`."""
+    return piecewise(
+        ((x == 0) & (a < 1)) | ((z == 0) & (b < 1)), (a, b, y, x, z), _outermost_of_beta,
+        (0.5, 0.5, 0.0, 0.0, 1.0), lambda a, b, y, x, z: 1 / beta_density(a, b, x, z),
+        (1.0, 1.0, 0.5, 0.5, 0.5),
+    )  # fmt: skip
+
+
+def _lowest_of_gamma(a, y, x):
+    return lowest(a, sp.gammaln(a + 1), y)
+
+
+def _outermost_of_beta(a, b, y, x, z):
+    first = x == 0
+    power, other = np.where(first, a, b), np.where(first, b, a)
+    return lowest(power, np.log(power) + log_beta(power, other), np.where(first, y, 1 - y))
+
+
+def lowest(a, log, y):
+    """Return the derivative of `(y * exp(log))**(1 / a)` by `y`: a quantile at the lower end.
+
+    That of one over the density is lost there, where both are infinite.
+    """
+    return np.exp(log / a) / a * np.power(y, 1 / a - 1)
 
 
 def gamma_quantile_by_shape(a, x):

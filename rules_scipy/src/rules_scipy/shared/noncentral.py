@@ -3,12 +3,15 @@
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.expansions import power_times
 from rules_scipy.shared.incomplete import beta_by_first, beta_by_second, gamma_by_shape
 from rules_scipy.shared.scaled_chi import by_freedom, scaled_chi
 
 
 def _poisson(nc, size):
-    """Return counts along a new axis, and the logarithms of their Poisson weights.
+    """Return counts along a new axis, half of `nc`, and the rest of the logarithm of its power.
+
+    A count has the weight `power_times(half, j, log)`.
 
     Arguments:
         nc: the noncentrality, twice the mean of the counts.
@@ -17,42 +20,55 @@ def _poisson(nc, size):
     center = np.max(nc / 2 + np.sqrt(nc * size) / 2, initial=0.0)
     j = np.arange(int(center + 12 * np.sqrt(center) + 40))
     half = np.expand_dims(nc, -1) / 2
-    return j, sp.xlogy(j, half) - half - sp.gammaln(j + 1)
+    return j, half, -half - sp.gammaln(j + 1)
 
 
-def _mean(values, log):
-    """Return the mean of values along the last axis, by the logarithms of weights."""
-    return np.sum(values * sp.softmax(log, axis=-1), axis=-1)
+def _weights(j, half, log):
+    """Return weights that are up to 1, in proportion to `half**j * exp(log)`, and their scale."""
+    scale = np.max(sp.xlogy(j, half) + log, axis=-1, keepdims=True)
+    return power_times(half, j, log - scale), scale
+
+
+def _mean(values, j, half, log):
+    """Return the mean of values along the last axis, with the weights `half**j * exp(log)`."""
+    weights, _ = _weights(j, half, log)
+    return np.sum(values * weights, axis=-1) / np.sum(weights, axis=-1)
+
+
+def _rate(j, half, log):
+    """Return the mean count over twice `half`, also where that is 0."""
+    weights, scale = _weights(j, half, log)
+    fewer = j * power_times(half, np.maximum(j - 1, 0), log - scale)
+    return np.sum(fewer, axis=-1) / (2 * np.sum(weights, axis=-1))
 
 
 def chi2_by_freedom(x, df, nc):
     """Return the derivative of the noncentral chi-square distribution function by `df`."""
     x, df, nc = np.broadcast_arrays(x, df, nc)
-    j, log = _poisson(nc, x)
+    j, half, log = _poisson(nc, x)
     parts = gamma_by_shape(df[..., None] / 2 + j, x[..., None] / 2)
-    return np.sum(np.exp(log) * parts, axis=-1) / 2
+    return np.sum(power_times(half, j, log) * parts, axis=-1) / 2
 
 
 def chi2_density(x, df, nc):
     """Return the noncentral chi-square density, as a sum of central ones."""
     x, df, nc = np.broadcast_arrays(x, df, nc)
-    j, log = _poisson(nc, x)
+    j, half, log = _poisson(nc, x)
     a, z = df[..., None] / 2 + j, x[..., None] / 2
-    return np.sum(np.exp(log + sp.xlogy(a - 1, z) - z - sp.gammaln(a)), axis=-1) / 2
+    central = power_times(z, a - 1, -z - sp.gammaln(a))
+    return np.sum(power_times(half, j, log) * central, axis=-1) / 2
 
 
 def chi2_scores(x, df, nc):
     """Return the derivatives of the logarithm of the noncentral chi-square density."""
     x, df, nc = np.broadcast_arrays(x, df, nc)
-    j, log = _poisson(nc, x)
+    j, half, log = _poisson(nc, x)
     a, z = df[..., None] / 2 + j, x[..., None]
     log = log + sp.xlogy(a - 1, z / 2) - sp.gammaln(a)
-    ratio = x / (2 * df)  # of the densities with `df + 2` and `df`, for no noncentrality
-    by_nc = np.where(nc > 0, _mean(j, log) / np.where(nc > 0, nc, 1.0), ratio) - 0.5
     return (
-        _mean((a - 1) / z, log) - 0.5,
-        _mean(np.log(z / 2) - sp.psi(a), log) / 2,
-        by_nc,
+        _mean((a - 1) / z, j, half, log) - 0.5,
+        _mean(np.log(z / 2) - sp.psi(a), j, half, log) / 2,
+        _rate(j, half, log) - 0.5,
     )
 
 
@@ -60,11 +76,11 @@ def f_by_freedoms(x, dfn, dfd, nc, density):
     """Return the derivatives of the noncentral F distribution function by `dfn` and `dfd`."""
     x, dfn, dfd, nc = np.broadcast_arrays(x, dfn, dfd, nc)
     total = dfd + dfn * x
-    j, log = _poisson(nc, 0 * x)
+    j, half, log = _poisson(nc, 0 * x)
     a, b = dfn[..., None] / 2 + j, dfd[..., None] / 2
     y, z = (dfn * x / total)[..., None], (dfd / total)[..., None]
-    first = np.sum(np.exp(log) * beta_by_first(a, b, y, z), axis=-1) / 2
-    second = np.sum(np.exp(log) * beta_by_second(a, b, y, z), axis=-1) / 2
+    first = np.sum(power_times(half, j, log) * beta_by_first(a, b, y, z), axis=-1) / 2
+    second = np.sum(power_times(half, j, log) * beta_by_second(a, b, y, z), axis=-1) / 2
     return first + density * x / dfn, second - density * x / dfd
 
 
@@ -72,20 +88,19 @@ def f_scores(x, dfn, dfd, nc):
     """Return the derivatives of the logarithm of the noncentral F density."""
     x, dfn, dfd, nc = np.broadcast_arrays(x, dfn, dfd, nc)
     total = dfd + dfn * x
-    j, log = _poisson(nc, dfn * x * dfd / total)
+    j, half, log = _poisson(nc, dfn * x * dfd / total)
     a, b = dfn[..., None] / 2 + j, dfd[..., None] / 2
     y, z = (dfn * x / total)[..., None], (dfd / total)[..., None]
     log = log + sp.xlogy(a - 1, y) - sp.betaln(a, b)
-    by_y = _mean((a - 1) / y - (b - 1) / z, log) / total**2
+    by_y = _mean((a - 1) / y - (b - 1) / z, j, half, log) / total**2
     digamma = sp.psi(a + b)
-    ratio = (y * (a + b) / a)[..., 0] / 2  # of the first two terms, over `nc`
     return (
         by_y * dfn * dfd - 2 * dfn / total,
-        _mean(np.log(y) - sp.psi(a) + digamma, log) / 2
+        _mean(np.log(y) - sp.psi(a) + digamma, j, half, log) / 2
         + by_y * x * dfd + 1 / dfn - 2 * x / total,
-        _mean(np.log(z) - sp.psi(b) + digamma, log) / 2
+        _mean(np.log(z) - sp.psi(b) + digamma, j, half, log) / 2
         - by_y * x * dfn + 1 / dfd - 2 / total,
-        np.where(nc > 0, _mean(j, log) / np.where(nc > 0, nc, 1.0), ratio) - 0.5,
+        _rate(j, half, log) - 0.5,
     )  # fmt: skip
 
 

@@ -12,10 +12,11 @@ from rules_scipy.shared.expansions import (
     log_beta,
     piecewise,
     power_slope,
+    power_times,
     psi_difference,
     psi_remainder,
 )
-from rules_scipy.shared.incomplete import REACH, beta_by_first, beta_by_second
+from rules_scipy.shared.incomplete import REACH, beta_by_first, beta_by_second, lowest
 from rules_scipy.shared.quadrature import half_line
 
 MANY, FAR_MORE = 50.0, 10.0
@@ -27,8 +28,23 @@ def f_density(dfn, dfd, x):
     far = w > 1
     inverse = 1 / np.where(far, w, 1.0)
     power = dfn / 2 - 1
-    log = np.where(far, -power * np.log1p(inverse), sp.xlogy(power, w) - power * np.log1p(w))
-    return np.exp(log - (dfd / 2 + 1) * np.log1p(w) - log_beta(dfn / 2, dfd / 2)) * dfn / dfd
+    log = -power * np.log1p(np.where(far, inverse, w)) - (dfd / 2 + 1) * np.log1p(w)
+    below = np.where(far, 1.0, w)
+    return power_times(below, power, log - log_beta(dfn / 2, dfd / 2)) * dfn / dfd
+
+
+def f_quantile_slope(dfn, dfd, y, x):
+    """Return the derivative of the quantile `x` of a probability `y` by that."""
+
+    def at_end(dfn, dfd, y, x):
+        log = np.log(dfn / 2) + log_beta(dfn / 2, dfd / 2)
+        return lowest(dfn / 2, log, y) * dfd / dfn
+
+    def usual(dfn, dfd, y, x):
+        return 1 / f_density(dfn, dfd, x)
+
+    safe, other = (1.0, 1.0, 0.0, 0.0), (2.0, 1.0, 0.5, 1.0)
+    return piecewise((x == 0) & (dfn < 2), (dfn, dfd, y, x), at_end, safe, usual, other)
 
 
 def mass(dfn, dfd, x):

@@ -13,9 +13,11 @@ from rules_scipy.shared.incomplete import (
     beta_by_first,
     beta_by_second,
     beta_density,
+    binomial_density,
     gamma_by_shape,
     gamma_density,
     gamma_quantile_by_shape,
+    gamma_quantile_slope,
 )
 from rules_scipy.shared.kolmogorov import (
     kolmogorov_density,
@@ -27,6 +29,7 @@ from rules_scipy.shared.variances import (
     f_by_first,
     f_by_second,
     f_density,
+    f_quantile_slope,
     t_by_freedom,
     t_density,
 )
@@ -50,7 +53,7 @@ rule.scalar(sp.gdtrc)(
 rule.scalar(sp.gdtrix)(
     lambda a, b, p, out: -out / a,
     lambda a, b, p, out: gamma_quantile_by_shape(b, a * out) / a,
-    lambda a, b, p, out: 1 / gamma_density(b, a * out) / a,
+    lambda a, b, p, out: gamma_quantile_slope(b, p, a * out) / a,
 )
 rule.scalar(sp.gdtria)(
     lambda p, b, x, out: 1 / gamma_density(b, out * x) / x,
@@ -72,7 +75,7 @@ rule.scalar(sp.chdtrc)(
 )
 rule.scalar(sp.chdtri)(
     lambda v, p, out: gamma_quantile_by_shape(v / 2, out / 2),
-    lambda v, p, out: -2 / gamma_density(v / 2, out / 2),
+    lambda v, p, out: -2 * gamma_quantile_slope(v / 2, 1 - p, out / 2),
 )
 rule.scalar(sp.chdtriv)(
     lambda p, x, out: found(out, 2 / gamma_by_shape(out / 2, x / 2)),
@@ -178,7 +181,7 @@ rule.scalar(sp.fdtrc)(
 rule.scalar(sp.fdtri)(
     lambda dfn, dfd, p, out: moved(out, -f_by_first(dfn, dfd, out) / f_density(dfn, dfd, out)),
     lambda dfn, dfd, p, out: moved(out, -f_by_second(dfn, dfd, out) / f_density(dfn, dfd, out)),
-    lambda dfn, dfd, p, out: 1 / f_density(dfn, dfd, out),
+    lambda dfn, dfd, p, out: f_quantile_slope(dfn, dfd, p, out),
 )
 rule.scalar(sp.fdtridfd)(
     lambda dfn, p, x, out: found(out, -f_by_first(dfn, out, x) / f_by_second(dfn, out, x)),
@@ -249,11 +252,6 @@ def times_density(factor, b, x):
     """Return a factor times the density of the gamma distribution, 0 where the factor is."""
     product = np.minimum(factor, FAR) * gamma_density(b, x)
     return np.where(factor == 0, 0.0, product)
-
-
-def binomial_density(k, n, p):
-    """Return the derivative of `1 - F` by `p`."""
-    return beta_density(k + 1, n - k, p, 1 - p)
 
 
 def binomial_by_count(k, n, p):

@@ -16,9 +16,11 @@ from rules_scipy.shared.incomplete import (
     beta_by_second,
     beta_density,
     beta_quantile_by_first,
+    beta_quantile_slope,
     gamma_by_shape,
     gamma_density,
     gamma_quantile_by_shape,
+    gamma_quantile_slope,
 )
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import Numeric, RuleSet, project
@@ -54,11 +56,11 @@ rule.scalar(sp.gammaincc)(
 )
 rule.scalar(sp.gammaincinv)(
     lambda a, y, out: gamma_quantile_by_shape(a, out),
-    lambda a, y, out: 1 / gamma_density(a, out),
+    lambda a, y, out: gamma_quantile_slope(a, y, out),
 )
 rule.scalar(sp.gammainccinv)(
     lambda a, y, out: gamma_quantile_by_shape(a, out),
-    lambda a, y, out: -1 / gamma_density(a, out),
+    lambda a, y, out: -gamma_quantile_slope(a, 1 - y, out),
 )
 
 # incomplete beta functions, and their inverses: the other inverse is 1 less the quantile (8.17.4)
@@ -75,12 +77,12 @@ rule.scalar(sp.betaincc)(
 rule.scalar(sp.betaincinv)(
     lambda a, b, y, out: beta_quantile_by_first(a, b, out, sp.betainccinv(b, a, y)),
     lambda a, b, y, out: -beta_quantile_by_first(b, a, sp.betainccinv(b, a, y), out),
-    lambda a, b, y, out: 1 / beta_density(a, b, out, sp.betainccinv(b, a, y)),
+    lambda a, b, y, out: beta_quantile_slope(a, b, y, out, sp.betainccinv(b, a, y)),
 )
 rule.scalar(sp.betainccinv)(
     lambda a, b, y, out: beta_quantile_by_first(a, b, out, sp.betaincinv(b, a, y)),
     lambda a, b, y, out: -beta_quantile_by_first(b, a, sp.betaincinv(b, a, y), out),
-    lambda a, b, y, out: -1 / beta_density(a, b, out, sp.betaincinv(b, a, y)),
+    lambda a, b, y, out: -beta_quantile_slope(a, b, 1 - y, out, sp.betaincinv(b, a, y)),
 )
 
 

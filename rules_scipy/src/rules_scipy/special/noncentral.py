@@ -9,7 +9,7 @@ from scipy import special as sp
 from scipy.special import _ufuncs
 
 from rules_scipy.shared.expansions import piecewise
-from rules_scipy.shared.incomplete import none_of_zero
+from rules_scipy.shared.incomplete import lowest, none_of_zero
 from rules_scipy.shared.noncentral import (
     chi2_by_freedom,
     chi2_density,
@@ -20,7 +20,7 @@ from rules_scipy.shared.noncentral import (
     t_density_slopes,
 )
 from rules_scipy.shared.noncentral import t_by_noncentrality as t_by_mean
-from rules_scipy.shared.variances import f_density
+from rules_scipy.shared.variances import f_density, f_quantile_slope
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.noncentral")
@@ -51,7 +51,7 @@ rule.scalar(sp.chndtr)(
     lambda x, df, nc: inside(x, nc, -density_of_chi2(x, df + 2, nc)),
 )
 rule.scalar(sp.chndtrix)(
-    lambda p, df, nc, out: 1 / density_of_chi2(out, df, nc),
+    lambda p, df, nc, out: chi2_quantile_slope(df, nc, p, out),
     lambda p, df, nc, out: moved(out, -of_chi2(out, df, nc) / density_of_chi2(out, df, nc)),
     lambda p, df, nc, out: moved(
         out, density_of_chi2(out, df + 2, nc) / density_of_chi2(out, df, nc)
@@ -79,7 +79,7 @@ rule.scalar(sp.ncfdtri)(
     lambda dfn, dfd, nc, p, out: by_f(out, dfn, dfd, nc, of_f(dfn, dfd, nc, out, 0)),
     lambda dfn, dfd, nc, p, out: by_f(out, dfn, dfd, nc, of_f(dfn, dfd, nc, out, 1)),
     lambda dfn, dfd, nc, p, out: by_f(out, dfn, dfd, nc, f_by_noncentrality(dfn, dfd, nc, out)),
-    lambda dfn, dfd, nc, p, out: 1 / density_of_f(out, dfn, dfd, nc),
+    lambda dfn, dfd, nc, p, out: noncentral_f_quantile_slope(dfn, dfd, nc, p, out),
 )
 rule.scalar(sp.ncfdtrinc)(
     lambda dfn, dfd, p, x, out: by_nc(out, dfn, dfd, x, -of_f(dfn, dfd, out, x, 0)),
@@ -145,6 +145,34 @@ def density_of_chi2(x, df, nc):
     return piecewise(
         lost, (x, df, nc, y), sum_of_central, (1.0, 2.0, 2.0, 0.0), usual, (1.0, 2.0, 2.0, 0.0)
     )
+
+
+def chi2_quantile_slope(df, nc, p, out):
+    """Return the derivative of a quantile by its probability, at 0 by the central part."""
+
+    def at_end(df, nc, p, out):
+        return 2 * lowest(df / 2, sp.gammaln(df / 2 + 1) + nc / 2, p)
+
+    def usual(df, nc, p, out):
+        return 1 / density_of_chi2(out, df, nc)
+
+    safe, other = (1.0, 1.0, 0.0, 0.0), (2.0, 1.0, 0.5, 1.0)
+    return piecewise((out == 0) & (df < 2), (df, nc, p, out), at_end, safe, usual, other)
+
+
+def noncentral_f_quantile_slope(dfn, dfd, nc, p, out):
+    """Return the derivative of a quantile by its probability, at 0 by the central part."""
+
+    def at_end(dfn, dfd, nc, p, out):
+        shift = np.exp(nc / 2)
+        return f_quantile_slope(dfn, dfd, p * shift, out) * shift
+
+    def usual(dfn, dfd, nc, p, out):
+        return 1 / density_of_f(out, dfn, dfd, nc)
+
+    safe, other = (1.0, 1.0, 1.0, 0.0, 0.0), (2.0, 1.0, 1.0, 0.5, 1.0)
+    condition = (out == 0) & (dfn < 2)
+    return piecewise(condition, (dfn, dfd, nc, p, out), at_end, safe, usual, other)
 
 
 def of_chi2(x, df, nc):

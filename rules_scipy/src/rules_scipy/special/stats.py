@@ -11,6 +11,8 @@ from rules_scipy.shared.incomplete import (
     beta_by_first,
     beta_density,
     beta_quantile_by_first,
+    beta_quantile_slope,
+    binomial_density,
     none_of_zero,
 )
 from rules_scipy.shared.refusals import INTEGER
@@ -24,7 +26,7 @@ rule.scalar(_ufuncs._beta_pdf)(
     lambda x, a, b, out: none_of_zero(out, np.log1p(-x) + psi_difference(b, a)),
 )
 rule.scalar(_ufuncs._beta_ppf)(
-    lambda p, a, b, out: 1 / beta_density(a, b, out, sp.betainccinv(b, a, p)),
+    lambda p, a, b, out: beta_quantile_slope(a, b, p, out, sp.betainccinv(b, a, p)),
     lambda p, a, b, out: beta_quantile_by_first(a, b, out, sp.betainccinv(b, a, p)),
     lambda p, a, b, out: -beta_quantile_by_first(b, a, sp.betainccinv(b, a, p), out),
 )
@@ -32,7 +34,7 @@ rule.scalar(_ufuncs._beta_ppf)(
 rule.scalar(_ufuncs._binom_pmf)(
     lambda k, n, p, out: (None, None, out * (k / p - (n - k) / (1 - p)))
 )
-rule.scalar(_ufuncs._binom_cdf)(lambda k, n, p: (None, None, -beta_density(k + 1, n - k, p, 1 - p)))
+rule.scalar(_ufuncs._binom_cdf)(lambda k, n, p: (None, None, -binomial_density(k, n, p)))
 rule.scalar(_ufuncs._nbinom_pmf)(
     lambda k, n, p, out: None,
     lambda k, n, p, out: none_of_zero(out, psi_difference(n, k) + np.log(p)),
@@ -43,7 +45,7 @@ rule.scalar(_ufuncs._nbinom_cdf)(
     lambda k, n, p: beta_by_first(n, k + 1, p, 1 - p),
     lambda k, n, p: beta_density(n, k + 1, p, 1 - p),
 )
-rule.scalar(_ufuncs._binom_sf)(lambda k, n, p: (None, None, beta_density(k + 1, n - k, p, 1 - p)))
+rule.scalar(_ufuncs._binom_sf)(lambda k, n, p: (None, None, binomial_density(k, n, p)))
 rule.scalar(_ufuncs._nbinom_sf)(
     lambda k, n, p: None,
     lambda k, n, p: -beta_by_first(n, k + 1, p, 1 - p),
@@ -55,7 +57,8 @@ def nbinom_slope(k, n, p, out):
     """Return the derivative by the probability of a success; from 1 on it is that of one trial."""
 
     def certain(k, n, p, out):
-        return np.where(k == 0, n, np.where(k == 1, -n, 0.0))
+        fewer = np.where(k > 0, _ufuncs._nbinom_pmf(np.maximum(k - 1, 0), n + 1, p), 0.0)
+        return n / p * (out - fewer)
 
     def usual(k, n, p, out):
         return out * (n / p - k / (1 - p))
@@ -108,11 +111,12 @@ def beta_density_slope(x, a, b, out):
     """Return the derivative of the beta density by its argument, at an end by one term."""
 
     def at_end(x, a, b, out):
-        first = (a - 1) * np.exp(sp.xlogy(a - 2, x) - sp.betaln(a, b))
-        second = (b - 1) * np.exp(sp.xlogy(b - 2, 1 - x) - sp.betaln(a, b))
-        first = np.where((a == 1) | (x == 1), 0.0, first) - (x == 0) * (a == 1) * out * (b - 1)
-        second = np.where((b == 1) | (x == 0), 0.0, second) - (x == 1) * (b == 1) * out * (a - 1)
-        return first - second
+        first = (a - 1) * np.power(x, a - 2) * np.power(1 - x, b - 1)
+        second = (b - 1) * np.power(x, a - 1) * np.power(1 - x, b - 2)
+        # a factor of 0 wins over an infinite power, and of two infinite terms the larger one
+        first = np.where((a == 1) | ((x == 1) & (b < 1)), 0.0, first)
+        second = np.where((b == 1) | ((x == 0) & (a < 1)), 0.0, second)
+        return (first - second) * np.exp(-sp.betaln(a, b))
 
     def usual(x, a, b, out):
         return out * ((a - 1) / x - (b - 1) / (1 - x))

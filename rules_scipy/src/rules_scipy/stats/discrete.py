@@ -55,7 +55,8 @@ of_both_sides(rule, stats.geom)(None, lambda d, k, p, y: geometric_slope(k, p))
 def poisson_slope(k, mu, y):
     """Return the derivative by the rate of a probability; without a rate there is one event."""
     rate = np.where(mu > 0, mu, 1.0)
-    return np.where(mu > 0, y * (k - mu) / rate, np.where(k == 0, -1.0, k == 1))
+    fewer = np.where(k > 0, np.power(mu, np.maximum(k - 1, 0)) / sp.gamma(np.maximum(k, 1)), 0.0)
+    return np.where(mu > 0, y * (k - mu) / rate, np.exp(-mu) * fewer - y)
 
 
 def geometric_slope(k, p):
