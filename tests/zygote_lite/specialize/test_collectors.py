@@ -42,11 +42,11 @@ def fresh():
         "QUEUE": collections.deque(maxlen=3), "SEEN": set(), "BY": collections.defaultdict(list),
         "SUMS": collections.defaultdict(int), "ORDER": collections.OrderedDict(),
         "NEST": {"a": [], "b": {"c": []}, "n": 1}, "MODEL": Model(), "DATA": [0.5, 1.5],
-        "CFG": {"n": 1.5, "k": 2.0},
+        "CFG": {"n": 1.5, "k": 2.0}, "S": [0.0, 5.0], "T": [2],
     }  # fmt: skip
 
 
-H, H2, LOG, COUNT, QUEUE, SEEN, BY, SUMS, ORDER, NEST, MODEL, DATA, CFG = fresh().values()
+H, H2, LOG, COUNT, QUEUE, SEEN, BY, SUMS, ORDER, NEST, MODEL, DATA, CFG, S, T = fresh().values()
 
 
 def training_step(x):
@@ -149,6 +149,40 @@ def by_other_functions(x):
         h.append(x)
     keep(x)
     return put(x) * put(x * x)
+
+
+def counts_in_a_list(x):
+    S[0] += 1
+    s = x * S[0]
+    for i in range(3):
+        S[i % 2] += i
+        S[-1] -= 0.5
+        S.append(0.5), S.extend((2.0, 1.5 * i))
+        S[-1] += S[-3] + S[len(S) - 2]
+        T.append(i)
+        s = s * S[0] if S[1] > 5 else s + len(T) * x
+    T[0] = x
+    return s * S[0]
+
+
+def raises_between_counts(x):
+    S[0] += 1
+    if S[0] == 3:
+        S[2] = 1.0
+    if S[0] == 5:
+        return S[x > 1.0] * x + S[2]
+    S[1] = "text" if S[0] > 3 else 1.0
+    return x * x
+
+
+def catches_an_index(x):
+    try:
+        T[0] -= 1
+        y = T[T[0]] * x
+    except IndexError:
+        T.append(3)
+        y = x * x
+    return y * len(T)
 
 
 def of_a_model(x):
@@ -263,6 +297,19 @@ def reads_the_last_iteration(x):
     return s
 
 
+def reads_an_item_that_it_put(x):
+    S[1] = x * x
+    return S[1] * x
+
+
+def reads_the_last_item(x):
+    s = 0.0
+    for i in range(3):
+        s = s + S[-1] * x
+        S.append(x * i)
+    return s
+
+
 def walks(x):
     H.append(x)
     return sum(h for h in H)
@@ -297,6 +344,12 @@ def inside_a_gradient(x):
     return gradient(g, x)[0] * x
 
 
+def asks_in_a_gradient(x):
+    H.append(x)
+    S[0] += 1
+    return gradient(lambda y: y**3 * len(H) * S[0], x)[0] * x
+
+
 def replaces_what_it_changes(x):
     NEST["a"].append(x)
     NEST["a"] = []
@@ -318,13 +371,14 @@ def under_a_cache(x):
 TRANSFORMED = [
     training_step, best_so_far, simulation, newton, several_kinds, values_of_each_type,
     inside_others, counts_in_a_loop, asks_for_lengths, asks_for_keys, by_other_functions,
+    counts_in_a_list, raises_between_counts, catches_an_index,
     of_a_model, made_in_loops, raises_later, catches, recursive, leaves_early, arrays,
     meets_an_infinity, dict_that_a_branch_replaces,
 ]  # fmt: skip
 OTHERS = [
     one_dict_twice, dict_that_changes, array_that_is_written, reads_what_it_put, reads_an_entry,
-    reads_the_last_iteration, walks, asks_whether_empty, compares, as_text, takes_back,
-    inside_a_gradient, replaces_what_it_changes, under_a_cache,
+    reads_the_last_iteration, reads_an_item_that_it_put, reads_the_last_item, walks, asks_whether_empty, compares, as_text, takes_back,
+    inside_a_gradient, asks_in_a_gradient, replaces_what_it_changes, under_a_cache,
 ]  # fmt: skip
 OF_ARRAYS = {training_step, best_so_far, simulation, of_a_model, arrays, array_that_is_written}
 
@@ -337,7 +391,7 @@ def called(f, call, count=6):
     for _ in range(count):
         try:
             y = call(x)
-        except ValueError as error:
+        except (ValueError, IndexError, TypeError) as error:
             y = repr(error)
         state = [x, *(getattr(HERE, name) for name in fresh() if name != "MODEL"), vars(MODEL)]
         found.append((y, told(copy.copy(state), {})))
@@ -385,8 +439,9 @@ def test_code_answers(f):
         for _ in range(8):
             try:
                 value_and_grad(f)(x)
-            except ValueError:
+            except (ValueError, IndexError):
                 H.clear()
+                S[0] = 0
     assert seen[-1].tier == "transformed", testing.why_recorded(f, x)
 
 
@@ -419,6 +474,16 @@ def reads_data(x):
 def reads_settings(x):
     LOG["n"] = 7.0
     return x * CFG["n"]
+
+
+def reads_items(x):
+    S[0] += 1
+    return x * S[0] * DATA[0]
+
+
+def reads_an_item_of_an_argument(x, given):
+    H[0] += 1.0
+    return x * given[0] * H[0]
 
 
 def reads_an_argument(x, given):
@@ -454,7 +519,10 @@ class Hundred(dict):
 
 @pytest.mark.parametrize(
     "f",
-    [reads_data, reads_settings, reads_an_argument, reads_another_length, reads_an_attribute],
+    [
+        reads_data, reads_settings, reads_an_argument, reads_another_length, reads_an_attribute,
+        reads_items, reads_an_item_of_an_argument,
+    ],  # fmt: skip
 )
 def test_a_container_may_become_one_that_is_read(f):
     differentiated = value_and_grad(f)
@@ -463,16 +531,18 @@ def test_a_container_may_become_one_that_is_read(f):
         for call in (differentiated, f):
             vars(HERE).update(fresh())
             given = [1.0, 2.0]
+            H.append(2.0)
             if kind == "one":
-                HERE.H2 = HERE.H = HERE.DATA
+                HERE.H2 = HERE.H = HERE.S = HERE.DATA
                 HERE.CFG, given, MODEL.info = LOG, H, vars(MODEL)
             elif kind == "other":
                 HERE.H, HERE.LOG = collections.deque([1]), collections.OrderedDict(n=2.0)
+                HERE.S = collections.UserList([3])
             elif kind == "own":
-                HERE.H, HERE.LOG = Doubling(), Hundred()
+                HERE.H, HERE.LOG = Doubling([2.0]), Hundred()
             y = call(*(1.5, given)[: f.__code__.co_argcount])
             info = {k: v for k, v in MODEL.info.items() if k != "info"}
-            found.append((y if call is f else y[0], repr((H, H2, LOG, CFG, DATA, given, info))))
+            found.append((y if call is f else y[0], repr((H, H2, LOG, CFG, DATA, S, given, info))))
         assert found[0] == found[1], kind
 
 

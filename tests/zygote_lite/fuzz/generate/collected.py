@@ -23,6 +23,7 @@ PUTS = (
     'BY["l"].append(s)', 'COUNT["z"] += 1', "COUNT[i] += 2", 'o.log.append({v})', "o.n += 1",
     'o.info["r"] = {v}', 'NEST["h"].append({v})', 'NEST["d"]["k"] = {v}', "note({v})",
     's = s + noted(x)', 'LOG.setdefault("l", []).append({v})', "o.put({v})", "GIVEN.append({v})",
+    "C[0] += 1", "C[0] += 1", "C[i % 2] = {v}", "C[-1] += 1", "H[0] = {v}", "o.c[1] += s",
 )  # fmt: skip
 READS = (
     "s = s * len(H)", 's = s + x * LOG["n"]', 's = s * LOG.get("m", 1.5)', "s = s + len(o.log)",
@@ -31,6 +32,7 @@ READS = (
     'if "a" in LOG: s = s + 1.0', "if H: s = s * 2.0", "s = s + (H[-1] is None) * x",
     "s = s * rng.normal()", "s = s + sum(GIVEN)", "s = s + GIVEN[-1]", "print(s)",
     "o.best = s", "w[i % 3] = s", "v = v * 2.0",
+    "s = s * C[0]", "s = s + C[n % 2] * x", "s = s + H[-1] * x", "s = s + o.c[1]", "C.append(n)",
 )  # fmt: skip
 OTHERS = """def note(value):
     H.append(("note", value))
@@ -48,7 +50,7 @@ class Keeper:
     """An object with a log."""
 
     def __init__(self):
-        self.n, self.log, self.info = 1, [], {"r": 0.0}
+        self.n, self.log, self.info, self.c = 1, [], {"r": 0.0}, [1.0, 0.0]
 
     def put(self, value):
         """Put a value into the log, and count it."""
@@ -62,11 +64,12 @@ def fresh(k):
         "H": [1.0] * (k % 4), "LOG": {"n": k % 2, "m": 0.5}, "QUEUE": collections.deque(maxlen=3),
         "SEEN": set(), "BY": collections.defaultdict(list, k=[]), "COUNT": collections.Counter(),
         "o": Keeper(), "NEST": {"h": [], "d": {}}, "DATA": [0.5, 1.5], "GIVEN": [2.0],
+        "C": [k, 1],
     }  # fmt: skip
     if k % 5 == 4:
         found["LOG"] = collections.OrderedDict(n=2.0, m=1)
     if k % 7 == 5:
-        found["H"] = found["DATA"]
+        found["H"] = found["C"] = found["DATA"]
         found["o"].log = found["NEST"]["h"]
         found["BY"]["k"] = found["BY"]["l"] = found["GIVEN"]
     return found

@@ -6,6 +6,7 @@ everything itself. So output waits until then, and random generators get their s
 
 import copy
 import logging
+import operator
 import random
 import sys
 import warnings
@@ -34,8 +35,8 @@ class Effects:
         later: what waits, in its order.
         undo: what takes back what was done at once.
         streams: what is written to; the tape refuses that it is read again.
-        added: how many items are to be appended to lists from outside, by their identities.
-        entries: what is to be put into dicts from outside.
+        added: the items that are to be appended to lists from outside, by their identities.
+        entries: what is to be put into dicts and lists from outside.
         contents: arrays from outside, with the contents that they are to get.
     """
 
@@ -44,7 +45,7 @@ class Effects:
     def __init__(self, *generators: Any) -> None:
         self.later: list[Callable[[], Any]] = []
         self.streams: list[Any] = []
-        self.added: dict[int, int] = {}
+        self.added: dict[int, list[Any]] = {}
         self.entries: dict[int, dict[Any, Any]] = {}
         self.contents: list[tuple[np.ndarray, np.ndarray]] = []
         self.undo = [restoring(source) for source in generators]
@@ -219,7 +220,7 @@ def _warn(
 
 def append_at_the_end(effects: Effects, x: Any, value: Any) -> None:
     """Note `x.append(value)`, of a list or a deque."""
-    effects.added[id(x)] = effects.added.get(id(x), 0) + 1
+    effects.added.setdefault(id(x), []).append(value)
     effects.later.append(partial(type(x).append, x, value))
 
 
@@ -230,7 +231,7 @@ def append_left_at_the_end(effects: Effects, x: Any, value: Any) -> None:
 
 def extend_at_the_end(effects: Effects, x: Any, more: tuple[Any, ...]) -> None:
     """Note `x.extend(more)`, of a list or a deque."""
-    effects.added[id(x)] = effects.added.get(id(x), 0) + len(more)
+    effects.added.setdefault(id(x), []).extend(more)
     effects.later.append(partial(type(x).extend, x, more))
 
 
@@ -247,7 +248,29 @@ def put_at_the_end(effects: Effects, x: Any, key: Any, value: Any) -> None:
 
 def length_now(effects: Effects, x: list[Any]) -> int:
     """Return the length of a list, with what is to be appended."""
-    return len(x) + effects.added.get(id(x), 0)
+    return len(x) + len(effects.added.get(id(x), ()))
+
+
+def put_item_at_the_end(effects: Effects, x: list[Any], index: Any, value: Any) -> None:
+    """Note `x[index] = value`, of a list."""
+    at = _place_now(effects, x, index, "list assignment index out of range")
+    put_at_the_end(effects, x, at, value)
+
+
+def item_now(effects: Effects, x: list[Any], index: Any) -> Any:
+    """Return an item of a list, or what is to be put there, or to be appended."""
+    at = _place_now(effects, x, index, "list index out of range")
+    waiting = effects.entries.get(id(x), {})
+    if at in waiting:
+        return waiting[at]
+    return x[at] if at < len(x) else effects.added[id(x)][at - len(x)]
+
+
+def _place_now(effects: Effects, x: list[Any], index: Any, message: str) -> int:
+    at, n = operator.index(index), length_now(effects, x)
+    if not -n <= at < n:
+        raise IndexError(message)
+    return at % n
 
 
 def has_entry_now(effects: Effects, x: Any, key: Any) -> bool:

@@ -11,6 +11,7 @@ from zygote_lite._specialize.infer.effects.collectors import (
     COLLECTING,
     collector,
     is_collector,
+    key_of,
     key_outside,
     known_or_any,
     may_be_one_of,
@@ -25,7 +26,13 @@ from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import ONE_INT, mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.effects import entry_now, entry_or, has_entry_now, length_now
+from zygote_lite._specialize.typed.effects import (
+    entry_now,
+    entry_or,
+    has_entry_now,
+    item_now,
+    length_now,
+)
 from zygote_lite._specialize.typed.facts import Fact, Scalar, fact_of, join_facts
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_program
@@ -47,13 +54,14 @@ def _length_outside(builder: Builder, x: Value) -> Value:
 
 
 def entry_outside(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
-    """Write `x[key]`, or `x.get(key, default)`: a number in a dict, or a container in it."""
+    """Write `x[key]`, or `x.get(key, default)`: a number in a dict, or a container in it.
+
+    Of a list, a number in it.
+    """
     of: Collector = x.sample
-    if not issubclass(type(of.source), dict):
-        raise of.refused()
-    at = known_or_any(key_outside(key))
-    found = of.source.get(key.sample)
-    if type(found) in COLLECTING and default is None:
+    at, is_list = key_of(of, key), type(of.source) is list
+    found = _item_now(of.source, key.sample) if is_list else of.source.get(key.sample)
+    if type(found) in COLLECTING and default is None and not is_list:
         return _container_in(builder, x, at, found)
     if may_be_one_of(at, of.active):
         raise reads_what_is_active(of)
@@ -77,8 +85,13 @@ def entry_outside(builder: Builder, x: Value, key: Value, default: Value | None 
     if not isinstance(fact, Scalar) or type(sample) is complex:
         raise of.refused()
     if default is None:
-        return _asked_outside(builder, x, entry_now, Result(fact, sample, False), key)
+        f = item_now if is_list else entry_now
+        return _asked_outside(builder, x, f, Result(fact, sample, False), key)
     return _asked_outside(builder, x, entry_or, Result(fact, sample, False), key, default)
+
+
+def _item_now(x: list[Any], index: int) -> Any:
+    return x[index] if -len(x) <= index < len(x) else None
 
 
 def _container_in(builder: Builder, x: Value, at: Any, found: Any) -> Value:

@@ -2,12 +2,14 @@
 
 What is put waits until the call is answered, as output does, so nothing need be taken back. The
 code knows nothing of what such a container holds, and does not copy it. It may ask for the length
-of a list, and for a number in a dict. Any other use of it is refused, and so is every other name
+of a list, and for a number in a list or a dict. Any other use of it is refused, and so is every other name
 for it: the entry tests that nothing else that is read from outside may be the same container.
 """
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
+
+import numpy as np
 
 from rulescore.faults import an
 from zygote_lite._specialize.infer.effects.output import written_text
@@ -22,6 +24,7 @@ from zygote_lite._specialize.typed.effects import (
     append_left_at_the_end,
     extend_at_the_end,
     put_at_the_end,
+    put_item_at_the_end,
 )
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.nodes import leaves
@@ -34,18 +37,29 @@ from zygote_lite._specialize.typed.values import Value, constant
 COLLECTING = (list, dict, set, deque, defaultdict, OrderedDict, Counter)
 _KEYS_OUTSIDE = (str, int, bool, float, type(None))
 _KEPT_AS_THEY_ARE = (str, bytes, int, float, bool, type(None))
-_SOME_KEY = object()
+SOME_KEY = object()
 
 
 def may_collect(builder: Builder, x: Any) -> bool:
     """Return whether the code can put into a container from outside."""
-    busy = builder.plain or builder.inner or builder.twice or builder.compiled
-    return type(x) in COLLECTING and not busy
+    return type(x) in COLLECTING and not _is_busy(builder)
+
+
+def _is_busy(builder: Builder) -> bool:
+    return builder.plain or builder.inner or builder.twice or builder.compiled
 
 
 def is_collected(builder: Builder, x: Any) -> bool:
     """Return whether it is known from an attempt before that the code puts into a container."""
-    return collected(x) in builder.own and may_collect(builder, x)
+    return type(x) in COLLECTING and collected(x) in builder.own
+
+
+def refuse_to_collect(builder: Builder, stem: str) -> None:
+    """Refuse a nested gradient that reads a container which the code around it puts into."""
+    if _is_busy(builder):
+        raise NotSupported.SECOND_ORDER(
+            f"it puts something into {stem}, and reads it in a nested gradient"
+        )
 
 
 def may_be_put_outside(builder: Builder, x: Value) -> bool:
@@ -110,6 +124,7 @@ def _put_at_end(builder: Builder, x: Value, f: Any, *xs: Value) -> Value:
 
 def put_last(builder: Builder, x: Value, value: Value) -> Value:
     """Write `x.append(value)`."""
+    _note_put(x.sample, SOME_KEY, value)
     return _put_at_end(builder, x, append_at_the_end, _as_put(builder, value))
 
 
@@ -123,6 +138,8 @@ def put_several(builder: Builder, x: Value, more: Value) -> Value:
     items = known_items(more)
     if items is None or type(more.sample) not in (tuple, list):
         raise NotSupported.UNKNOWN_LENGTH("it extends a list by something of no fixed length")
+    for item in items:
+        _note_put(x.sample, SOME_KEY, item)
     parts = structure(tuple, [_as_put(builder, item) for item in items])
     return _put_at_end(builder, x, extend_at_the_end, parts)
 
@@ -133,23 +150,27 @@ def put_into_set(builder: Builder, x: Value, value: Value) -> Value:
 
 
 def put_outside(builder: Builder, x: Value, key: Value, value: Value) -> None:
-    """Write `x[key] = value`, of a dict from outside."""
+    """Write `x[key] = value`, of a dict or a list from outside."""
     of: Collector = x.sample
-    if not issubclass(type(of.source), dict):
-        raise of.refused()
-    at = known_or_any(key_outside(key))
+    at = key_of(of, key)
     given = _as_put(builder, value)
-    is_active = any(leaf.active for leaf in leaves(value))
-    if is_active and may_be_one_of(at, of.read_again):
-        raise reads_what_is_active(of)
     if may_be_one_of(at, of.parts):
         raise Unsound.WRITES_TO_GIVEN(
             "it replaces a list or dict that it did not create, and changes that, too"
         )
-    of.put[at] = given
+    _note_put(of, at, given)
+    f = put_item_at_the_end if type(of.source) is list else put_at_the_end
+    _put_at_end(builder, x, f, key, given)
+
+
+def _note_put(of: Collector, at: Any, value: Value) -> None:
+    """Note what is put at a key, or an index: it may be read there."""
+    is_active = any(leaf.active for leaf in leaves(value))
+    if is_active and may_be_one_of(at, of.read_again):
+        raise reads_what_is_active(of)
+    of.put[at] = value
     if is_active:
         of.active.add(at)
-    _put_at_end(builder, x, put_at_the_end, key, given)
 
 
 def reads_what_is_active(of: Collector) -> NotSpecializable:
@@ -172,14 +193,25 @@ def put_entries(builder: Builder, x: Value, /, *xs: Value, **kws: Value) -> Valu
     return constant(None)
 
 
+def key_of(of: Collector, key: Value) -> Any:
+    """Return a key of a dict or an index of a list; what stands for any where it is not known."""
+    if issubclass(type(of.source), dict):
+        return known_or_any(key_outside(key))
+    is_index = key.is_scalar and isinstance(key.sample, int | np.integer)
+    if type(of.source) is not list or key.active or not (is_index or type(key.sample) is int):
+        raise of.refused()
+    is_known = key.is_constant and 0 <= key.sample < len(of.source)
+    return key.sample if is_known else SOME_KEY  # which may be appended, or counted from the end
+
+
 def known_or_any(key: Value) -> Any:
     """Return a key, or what stands for any where it is not known."""
-    return key.sample if key.is_constant else _SOME_KEY
+    return key.sample if key.is_constant else SOME_KEY
 
 
 def may_be_one_of(key: Any, keys: set[Any]) -> bool:
     """Return whether a key may be one of some, of which any may not be known."""
-    return bool(keys) and (key is _SOME_KEY or _SOME_KEY in keys or key in keys)
+    return bool(keys) and (key is SOME_KEY or SOME_KEY in keys or key in keys)
 
 
 def key_outside(key: Value) -> Value:

@@ -17,7 +17,12 @@ from rulescore.faults import an
 from zygote_lite._activity.outputs import is_stream
 from zygote_lite._cotangents.kinds import is_known_by_rule, is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import known_once
-from zygote_lite._specialize.infer.effects.collectors import collector, is_collected, may_collect
+from zygote_lite._specialize.infer.effects.collectors import (
+    collector,
+    is_collected,
+    may_collect,
+    refuse_to_collect,
+)
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
 from zygote_lite._specialize.infer.iteration.rows import given_rows
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
@@ -71,6 +76,7 @@ def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
 def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, stem: str) -> Value:
     """Return an object or a structure that is read from outside."""
     if is_collected(builder, x):
+        refuse_to_collect(builder, stem)
         return collector(builder, x, expression, stem)
     if isinstance(x, _OF_DATACLASSES):
         inputs.guard(expression, x)
