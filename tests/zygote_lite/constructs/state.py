@@ -16,7 +16,7 @@ BOXES = [0.0]
 works, refused = declaring(CASES)
 
 
-CALLS, FIRST, SECOND, TABLE = 0, 1.0, 2.0, None
+CALLS, FIRST, SECOND, TABLE, TALLY = 0, 1.0, 2.0, None, [0]
 
 
 @works("`global` that is given what carries no gradient", (0.5,))
@@ -51,6 +51,31 @@ def keeps_in_a_global(x):
     global FIRST
     FIRST = x * 2.0
     return FIRST * x
+
+
+class Counting:
+    """A class with a counter."""
+
+    calls = 0
+
+    def doubled(self, x):
+        """Count, and return twice the value."""
+        type(self).calls += 1
+        counts_outside.calls += Counting.calls
+        return 2.0 * x
+
+
+@works("counters outside: in a list, of a class, of a function", (0.5,))
+def counts_outside(x):
+    TALLY[0], Counting.calls, counts_outside.calls = 0, 0, 0
+    thing = Counting()
+    for i in range(3):
+        TALLY[0] += i
+        x = thing.doubled(x)
+    return x * TALLY[0] + Counting.calls * x * counts_outside.calls
+
+
+counts_outside.calls = 0
 
 
 @works("`append`, `extend`, `insert`", (0.5,))

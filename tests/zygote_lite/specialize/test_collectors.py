@@ -377,7 +377,8 @@ TRANSFORMED = [
 ]  # fmt: skip
 OTHERS = [
     one_dict_twice, dict_that_changes, array_that_is_written, reads_what_it_put, reads_an_entry,
-    reads_the_last_iteration, reads_an_item_that_it_put, reads_the_last_item, walks, asks_whether_empty, compares, as_text, takes_back,
+    reads_the_last_iteration, reads_an_item_that_it_put, reads_the_last_item, walks,
+    asks_whether_empty, compares, as_text, takes_back,
     inside_a_gradient, asks_in_a_gradient, replaces_what_it_changes, under_a_cache,
 ]  # fmt: skip
 OF_ARRAYS = {training_step, best_so_far, simulation, of_a_model, arrays, array_that_is_written}
@@ -502,6 +503,12 @@ def reads_an_attribute(x):
     return x * MODEL.calls
 
 
+READERS = [
+    reads_data, reads_settings, reads_an_argument, reads_another_length, reads_an_attribute,
+    reads_items, reads_an_item_of_an_argument,
+]  # fmt: skip
+
+
 class Doubling(list):
     """A list that doubles what is appended."""
 
@@ -517,13 +524,7 @@ class Hundred(dict):
         super().__setitem__(key, 100.0)
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        reads_data, reads_settings, reads_an_argument, reads_another_length, reads_an_attribute,
-        reads_items, reads_an_item_of_an_argument,
-    ],  # fmt: skip
-)
+@pytest.mark.parametrize("f", READERS)
 def test_a_container_may_become_one_that_is_read(f):
     differentiated = value_and_grad(f)
     for kind in ("apart", "apart", "apart", "one", "apart", "other", "own", "one", "apart"):

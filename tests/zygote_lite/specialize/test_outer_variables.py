@@ -180,6 +180,149 @@ def global_on_paths():
     return loss, lambda: (COUNT, RATE, LAST)
 
 
+class Counted:
+    """A class that counts the calls of its objects, and how many it has."""
+
+    calls, made, scale = 0, 0.5, 2.0
+
+    def __init__(self, rate):
+        Counted.made += 1
+        self.rate = rate * Counted.made
+
+    def loss(self, x):
+        """Count the call, in the class of the object."""
+        type(self).calls += 1
+        return np.sum(x * x) * self.rate * Counted.calls
+
+    @classmethod
+    def tick(cls, n):
+        """Count something else."""
+        cls.calls = cls.calls + n
+        return cls.calls
+
+
+class Inheriting(Counted):
+    """A class that finds the counter in another."""
+
+    calls = 10
+
+
+MODEL, OTHER = Counted(1.0), Inheriting(0.5)
+
+
+def scaled(x):
+    scaled.calls += 1
+    return x * scaled.calls
+
+
+def numbers_of_classes():
+    Counted.calls, Counted.made, Inheriting.calls, scaled.calls = 0, 0.5, 10, 0
+    return Counted.calls, Counted.made, Inheriting.calls, scaled.calls, vars(OTHER)
+
+
+def told_of_classes():
+    return Counted.calls, Counted.made, Inheriting.calls, scaled.calls, vars(OTHER)
+
+
+def in_a_class():
+    numbers_of_classes()
+    return lambda x: MODEL.loss(x) * Counted.scale, told_of_classes
+
+
+def in_two_classes():
+    numbers_of_classes()
+
+    def loss(x):
+        y = OTHER.loss(x) + MODEL.loss(x)
+        if x[0] > 1.0:
+            y = y * Inheriting.tick(2)
+        for i in range(3):
+            Counted.calls += x[i] > 1.5
+        return y * OTHER.calls + MODEL.calls * x[1]
+
+    return loss, told_of_classes
+
+
+def of_objects_made_inside():
+    numbers_of_classes()
+    return lambda x: np.sum(x) * Counted(x[0]).rate + Counted(2.0).rate * x[1], told_of_classes
+
+
+def of_a_function():
+    numbers_of_classes()
+
+    def loss(x):
+        if x[1] == 0.0:
+            scaled.calls = True
+        y = scaled(x[0]) + scaled(np.sum(x))
+        scaled.calls -= 0.5
+        if scaled.calls == 4.5:
+            raise ValueError("five")
+        return y * scaled.calls
+
+    return loss, told_of_classes
+
+
+def raises_after_a_class_has_counted():
+    numbers_of_classes()
+
+    def loss(x):
+        try:
+            Counted.calls += 1
+            if Counted.calls % 2:
+                raise KeyError(x)
+            Inheriting.calls += 1
+        except KeyError:
+            Counted.made += 1.0
+        if Counted.calls == 5:
+            raise ValueError("five")
+        return np.sum(x * x) * Counted.made * Inheriting.calls
+
+    return loss, told_of_classes
+
+
+def default_that_a_class_has():
+    OTHER.__dict__.clear()
+    OTHER.rate = 0.5
+
+    def loss(x):
+        if x[0] < 1.2:
+            OTHER.made += 1
+        return np.sum(x * x) * OTHER.rate
+
+    return loss, lambda: vars(OTHER).pop("made", None)
+
+
+def class_in_a_nested_gradient():
+    numbers_of_classes()
+
+    def loss(x):
+        Counted.calls += 1
+        return np.sum(grad(lambda y: np.sum(y**3) * Counted.calls)(x))
+
+    return loss, told_of_classes
+
+
+def class_by_another_name():
+    numbers_of_classes()
+
+    def loss(x):
+        Counted.made += 1
+        return np.sum(x) * Inheriting.made + super(Inheriting, OTHER).calls * x[0]
+
+    return loss, told_of_classes
+
+
+def class_given_what_is_active():
+    numbers_of_classes()
+
+    def loss(x):
+        Counted.made = np.sum(x)
+        return Counted.made * x[0]
+
+    return loss, lambda: Counted.calls
+
+
 def in_a_nested_gradient():
     n = 1
 
@@ -203,8 +346,12 @@ def in_recursion():
 
 
 TRANSFORMED = [counter, shared_by_two, on_paths, swapped, last_point, smoothed, raises, catches,
-               of_a_decorator, of_a_generator, in_an_array_too, global_on_paths]  # fmt: skip
-OTHERS = [in_a_nested_gradient, in_recursion]
+               of_a_decorator, of_a_generator, in_an_array_too, global_on_paths, in_a_class,
+               in_two_classes, of_objects_made_inside, of_a_function,
+               raises_after_a_class_has_counted, class_by_another_name]  # fmt: skip
+OTHERS = [in_a_nested_gradient, in_recursion, class_in_a_nested_gradient,
+          class_given_what_is_active]  # fmt: skip
+LEFT = [default_that_a_class_has]  # at some calls
 
 
 def called(make, wrap):
@@ -225,7 +372,7 @@ def as_it_is(f):
     return f
 
 
-@pytest.mark.parametrize("make", [*TRANSFORMED, *OTHERS])
+@pytest.mark.parametrize("make", [*TRANSFORMED, *OTHERS, *LEFT])
 def test_variables_are_left_as_the_function_leaves_them(make):
     want = called(make, as_it_is)
     for _ in range(2):  # the second time the code is there, for other variables
@@ -234,7 +381,7 @@ def test_variables_are_left_as_the_function_leaves_them(make):
             assert found == y if isinstance(y, str) else np.isclose(found[0], y)
 
 
-@pytest.mark.parametrize("make", [*TRANSFORMED, *OTHERS])
+@pytest.mark.parametrize("make", [*TRANSFORMED, *OTHERS, *LEFT])
 def test_gradients_are_those_of_the_tape(make):
     with testing.recorded_only():
         want = called(make, value_and_grad)

@@ -24,6 +24,8 @@ ASSIGNED = (
     "best = {v}", "BEST = {c}", "if s < best: best = s", "if n < BEST: BEST = n", "put({v})",
     "s = s + bump(s)", "keep({c})", "MODE = {c}", "k, last = k + 1, {v}", "s = s * inner(s)",
     "best *= 0.5", "BEST = max(BEST, n)", "s = s + sum(turns(s))", "w[i % 3] = s",
+    "Kind.n += 1", "Kind.n += i", "s = s + o.tick(s)", "Sub.m = {c}", "Kind.m = s", "total.n += 1",
+    "o.n += 1", "s = s * Sub().tick(x)",
 )  # fmt: skip
 READS = (
     "s = s * k", "s = s + x * COUNT", "s = s + best * x", "s = s * BEST", "s = s + total()",
@@ -31,8 +33,25 @@ READS = (
     'if MODE == "b": s = s * 0.5', "s = s + np.sum(LAST)", "s = s + np.sum(last)", "print(k)",
     "s = s + (lambda: k * x)()", "if k == 3: raise KeyError(k)",
     "s = s + grad(lambda y: y * y * COUNT)(x)",
+    "s = s * Kind.n", "s = s + o.n * x", "s = s + Sub.n * Kind.m", "s = s * total.n",
+    "s = s + grad(lambda y: y * y * Kind.n)(x)", "if o.m > 1.0: s = s * 0.5",
 )  # fmt: skip
-HEAD = """def keep(value):
+HEAD = """class Kind:
+    n, m = 0, 1.0
+
+    def tick(self, value):
+        type(self).n += 1
+        return value * self.n
+
+
+class Sub(Kind):
+    m = 2.0
+
+
+o = Kind()
+
+
+def keep(value):
     global LAST, COUNT
     LAST = value
     COUNT += 1
@@ -40,6 +59,9 @@ HEAD = """def keep(value):
 
 def total():
     return COUNT * 0.5
+
+
+total.n = 0
 
 
 def make():
@@ -75,11 +97,15 @@ def make():
 """
 TAIL = """
     def told():
-        return k, best, last
+        return k, best, last, Kind.n, Kind.m, vars(Sub).get("n"), Sub.m, total.n, vars(o)
 
     def reset(i):
         nonlocal k, best, last
-        k = i % 3
+        k = Kind.n = i % 3
+        Kind.m, Sub.m, total.n = 1.0, 2.0 if i % 4 else "b", i % 4
+        vars(o).clear()
+        if "n" in vars(Sub):
+            del Sub.n
         best, last = (9.0, None) if i % 4 else (np.float64(1.0), np.ones(2) * i)
 
     return f, told, reset

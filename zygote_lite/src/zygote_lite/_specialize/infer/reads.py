@@ -19,7 +19,7 @@ from zygote_lite._specialize.infer.effects.collectors import (
     is_collector,
 )
 from zygote_lite._specialize.infer.effects.draws import is_generator
-from zygote_lite._specialize.infer.effects.variables import is_global_cell
+from zygote_lite._specialize.infer.effects.variables import attribute_now, is_global_cell
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
@@ -33,7 +33,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.arrays import JOINING, joined_by_index
-from zygote_lite._specialize.infer.models.classes import of_class
+from zygote_lite._specialize.infer.models.classes import definer_of, of_class
 from zygote_lite._specialize.infer.models.lists import items as _lists
 from zygote_lite._specialize.infer.models.lists.whole import copied
 from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
@@ -177,6 +177,11 @@ def _attribute_of_constant(builder: Builder, x: Value, name: str) -> Value:
         (id(vars(space)), name) in builder.settings or is_global_cell(builder, vars(space), name)
     ):
         return builder.global_value(vars(space), name)
+    if isinstance(space, types.FunctionType | type):
+        found_in = definer_of(space, name) if isinstance(space, type) else space
+        now = attribute_now(builder, found_in, name)
+        if now is not None:
+            return now
     changes = isinstance(space, types.ModuleType | types.FunctionType | type)
     if not changes or is_settled(builder, builder.frames[-1].globals):
         return constant(run(getattr, [space, name], {}))

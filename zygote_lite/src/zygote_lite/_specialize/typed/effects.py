@@ -140,6 +140,11 @@ def set_at_the_end(effects: Effects, x: Any, name: str, value: Any) -> None:
     effects.later.append(partial(object.__setattr__, x, name, value))
 
 
+def set_of_class_at_the_end(effects: Effects, x: type, name: str, value: Any) -> None:
+    """Note that an attribute of a class is to be set."""
+    effects.later.append(partial(type.__setattr__, x, name, value))
+
+
 def set_item_at_the_end(effects: Effects, assign: Any, name: str, value: Any) -> None:
     """Note that a global is to be assigned, by the method of the dict that it is in."""
     effects.later.append(partial(assign, name, value))

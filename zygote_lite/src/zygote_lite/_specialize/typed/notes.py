@@ -39,6 +39,11 @@ def global_variable(globals_: dict[str, Any], name: str) -> tuple[str, int, str]
     return _ASSIGNED, id(globals_), name
 
 
+def attribute_outside(owner: Any, name: str) -> tuple[str, int, str]:
+    """Return what notes that the code assigns an attribute of a class or a function."""
+    return _ASSIGNED, id(owner), name
+
+
 def has_arrays_of_its_own(own: frozenset[Hashable]) -> bool:
     """Return whether the code may write to arrays, or give them away, which it has for itself."""
     return not all(type(x) is tuple and x[0] == _PUT_INTO for x in own)

@@ -40,7 +40,12 @@ def known_once(builder: Builder, x: Value) -> Value:
 
 
 def _at_entry(builder: Builder, x: Value, name: str) -> Value:
-    """Return what an attribute holds at entry: of a number, not the one that it is now."""
+    """Return what an attribute holds at entry: of a number, not the one that it is now.
+
+    The object has it itself: of one that it finds in its class nothing is assigned on other paths.
+    """
+    if hasattr(type(x.sample), name):
+        builder.inputs.guards[f"{name!r} in {x.where}.__dict__"] = None
     if x.read is not None:
         return attribute_of_differentiated(builder, x, name)
     found, expression = vars(x.sample)[name], f"{x.where}.{name}"

@@ -2,8 +2,9 @@
 
 What is put waits until the call is answered, as output does, so nothing need be taken back. The
 code knows nothing of what such a container holds, and does not copy it. It may ask for the length
-of a list, and for a number in a list or a dict. Any other use of it is refused, and so is every other name
-for it: the entry tests that nothing else that is read from outside may be the same container.
+of a list, and for a number in a list or a dict. Any other use of it is refused, and so is every
+other name for it: the entry tests that nothing else that is read from outside may be the same
+container.
 """
 
 from collections import Counter, OrderedDict, defaultdict, deque

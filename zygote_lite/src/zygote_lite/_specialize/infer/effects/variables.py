@@ -1,10 +1,13 @@
 """Variables outside that the code assigns: by `nonlocal`, and by `global` on some paths.
 
+So are numbers that a class or a function of the program has as attributes, such as counters.
+
 Such a variable is a cell, as variables are that functions inside share: it begins with what is
 outside at entry, branches join it, and loops carry it. What it holds at the end is assigned when
 the call is answered. Where an assignment is found, the code is interpreted again.
 """
 
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -18,11 +21,16 @@ from zygote_lite._specialize.infer.cells import (
 from zygote_lite._specialize.infer.effects.attributes import read_at_entry, refuse_to_keep
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
+from zygote_lite._specialize.infer.models.classes import definer_of, is_ordinary, settle
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.effects import set_at_the_end, set_item_at_the_end
+from zygote_lite._specialize.typed.effects import (
+    set_at_the_end,
+    set_item_at_the_end,
+    set_of_class_at_the_end,
+)
 from zygote_lite._specialize.typed.facts import Other, Scalar, fact_of
 from zygote_lite._specialize.typed.nodes import leaves
-from zygote_lite._specialize.typed.notes import adopted, global_variable
+from zygote_lite._specialize.typed.notes import adopted, attribute_outside, global_variable
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -112,6 +120,81 @@ def _cell_of_global(builder: Builder, globals_: dict[str, Any], name: str) -> Va
     return _new(builder, key, globals_[name], f"{within}[{name!r}]", name, "", leave).cell
 
 
+# -- attributes of classes and functions ---------------------------------------------------------
+
+
+def set_attribute_outside(builder: Builder, owner: Any, name: str, value: Value) -> None:
+    """Note `owner.name = value` of a class or a function: a number that carries no gradient.
+
+    Raises `NotSpecializable` where the attribute is not one of its own that holds a number.
+    """
+    key = attribute_outside(owner, name)
+    if key in builder.own:
+        if any(leaf.active for leaf in leaves(value)) or not value.is_scalar:
+            raise Unsound.LOST_GRADIENT(
+                f"the attribute {name} of {owner.__name__} is assigned something other than a "
+                "number that depends on nothing differentiated"
+            )
+        assign(builder, _cell_of_attribute(builder, owner, name), value)
+        return
+    is_ours = isinstance(owner, types.FunctionType) or is_ordinary(owner)
+    is_number = isinstance(fact_of(vars(owner).get(name)), Scalar)
+    if is_ours and is_number and builder.may_own and not builder.plain:
+        builder.wanted.add(key)
+    raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of an object that it did not create")
+
+
+def attribute_now(builder: Builder, owner: Any, name: str) -> Value | None:
+    """Return what an attribute of a class or a function holds now, where the code assigns it."""
+    if attribute_outside(owner, name) not in builder.own:
+        return None
+    return contents(_cell_of_attribute(builder, owner, name), name)
+
+
+def _cell_of_attribute(builder: Builder, owner: Any, name: str) -> Value:
+    _demand_whole(builder, name)
+    inputs, key = builder.inputs, attribute_outside(owner, name)
+    known: OuterVariable | None = inputs.variables.get(key)
+    if known is not None:
+        return known.cell
+    at = inputs.name_for(owner, "o")
+    if isinstance(owner, type):
+        settle(inputs, owner)
+    else:
+        inputs.guards[f"{name!r} in {at}.__dict__"] = None
+
+    def leave(effects: Value, value: Value) -> None:
+        f = set_of_class_at_the_end if isinstance(owner, type) else set_at_the_end
+        has_it = read_at_entry(builder, owner, at, "owner")
+        given = [effects, has_it, constant(name), value]
+        mirror(builder.write(NO_RESULT, f, given, {}), lambda builder, _: [], [])
+
+    made = _new(builder, key, vars(owner)[name], f"{at}.__dict__[{name!r}]", name, "", leave)
+    made.owner = owner
+    return made.cell
+
+
+def _refuse_other_reads(builder: Builder, x: "OuterVariable") -> None:
+    """Refuse code that reads such an attribute otherwise: it holds there what it does at entry."""
+    inputs, ours = builder.inputs, f".__dict__[{x.name!r}]"
+    inheriting = [y for y in inputs.bound.values() if isinstance(y, type) and x.owner in y.__mro__]
+    for kind in inheriting:  # those that have an attribute of that name of their own keep it
+        settle(inputs, kind)
+    owners = [name for name, y in inputs.bound.items() if _finds_in(y, x.owner, x.name)]
+    read = re.compile(rf"\b({'|'.join(owners)})(\.{x.name}\b|\.__dict__\[{x.name!r}\])")
+    own = inputs.name_for(x.owner, "o") + ours
+    for expression in (*inputs.given, *inputs.guards, *inputs.holders):
+        if expression != own and read.search(expression):
+            raise Unsound.WRITES_TO_GIVEN(
+                f"it assigns the attribute {x.name} of a class or a function, and reads it by "
+                "another name"
+            )
+
+
+def _finds_in(x: Any, owner: Any, name: str) -> bool:
+    return x is owner or (isinstance(x, type) and definer_of(x, name) is owner)
+
+
 # -- both ----------------------------------------------------------------------------------------
 
 
@@ -123,7 +206,10 @@ class OuterVariable:
         cell: its cell in the code.
         where: of one that functions capture, what holds its cell outside.
         leave: writes what assigns it at the end.
+        owner: of an attribute, the class or the function that has it.
     """
+
+    owner: Any = None
 
     def __init__(
         self, name: str, cell: Value, where: str, leave: Callable[[Value, Value], None]
@@ -154,6 +240,8 @@ def _demand_whole(builder: Builder, name: str) -> None:
 def settle_variables(builder: Builder) -> None:
     """Write what assigns the variables that hold something else at the end."""
     for x in builder.inputs.variables.values():
+        if x.owner is not None:
+            _refuse_other_reads(builder, x)
         now = contents(x.cell, x.name)
         if now is not value_at_entry(builder, x.cell):
             refuse_to_keep(builder, f"the variable {x.name}, which is assigned outside,", now)

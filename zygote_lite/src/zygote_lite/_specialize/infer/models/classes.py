@@ -16,6 +16,7 @@ from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.notes import attribute_outside
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST, Descriptor, Local, Method
 from zygote_lite._specialize.typed.values import TABLE, Value, constant, made_class
@@ -214,6 +215,8 @@ def bound_to(builder: Builder, x: Value, kind: type, name: str, found: Any) -> V
         if getter is None:
             raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
         return builder.call(getter, [x, class_value(type(x.sample))], {})
+    if attribute_outside(definer_of(kind, name), name) in builder.own:
+        raise NotSupported.ATTRIBUTE(f"it assigns the attribute {name} of a class, and inherits it")
     hidden = name in NAMES_OF_CLASSES  # a class has another one itself
     at = definer_of(kind, name) if hidden or made_class(kind) is not None else kind
     path = f".__dict__[{name!r}]" if hidden else f".{name}"

@@ -24,6 +24,7 @@ from zygote_lite._specialize.infer.effects.collectors import (
     refuse_to_collect,
 )
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
+from zygote_lite._specialize.infer.effects.variables import attribute_now, set_attribute_outside
 from zygote_lite._specialize.infer.iteration.rows import given_rows
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import fields as _fields
@@ -36,6 +37,7 @@ from zygote_lite._specialize.infer.models.classes import (
     bound_to,
     class_value,
     defined_in,
+    definer_of,
     in_class,
     is_made_class,
     is_plain,
@@ -257,6 +259,9 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     if hasattr(type(found), "__get__"):
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     _demand_without(inputs, x, name)
+    now = None if found is ABSENT else attribute_now(builder, definer_of(type(owner), name), name)
+    if now is not None:
+        return now
     if found is ABSENT:
         raise Unsound.RAISES(
             f"it reads the attribute {name} of {an(type(owner).__name__)}, which has none"
@@ -268,6 +273,8 @@ def set_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Note `x.name = value`."""
     if is_made_class(x):
         _made_classes.set_class_attribute(builder, x, name, value)
+    elif x.is_constant and isinstance(x.sample, type | types.FunctionType):
+        set_attribute_outside(builder, x.sample, name, value)
     else:
         _instances.assign_attribute(builder, x, name, value)
 
