@@ -61,21 +61,17 @@ class Counting:
     def doubled(self, x):
         """Count, and return twice the value."""
         type(self).calls += 1
-        counts_outside.calls += Counting.calls
         return 2.0 * x
 
 
-@works("counters outside: in a list, of a class, of a function", (0.5,))
+@works("counters outside: in a list, of a class", (0.5,))
 def counts_outside(x):
-    TALLY[0], Counting.calls, counts_outside.calls = 0, 0, 0
+    TALLY[0] = Counting.calls = 0
     thing = Counting()
     for i in range(3):
         TALLY[0] += i
         x = thing.doubled(x)
-    return x * TALLY[0] + Counting.calls * x * counts_outside.calls
-
-
-counts_outside.calls = 0
+    return x * TALLY[0] + Counting.calls * x
 
 
 @works("`append`, `extend`, `insert`", (0.5,))

@@ -11,7 +11,7 @@ from zygote_lite._specialize.infer.effects.collectors import (
     COLLECTING,
     collector,
     is_collector,
-    key_of,
+    key_in_collector,
     key_outside,
     known_or_any,
     may_be_one_of,
@@ -59,7 +59,7 @@ def entry_outside(builder: Builder, x: Value, key: Value, default: Value | None 
     Of a list, a number in it.
     """
     of: Collector = x.sample
-    at, is_list = key_of(of, key), type(of.source) is list
+    at, is_list = key_in_collector(of, key), type(of.source) is list
     found = _item_now(of.source, key.sample) if is_list else of.source.get(key.sample)
     if type(found) in COLLECTING and default is None and not is_list:
         return _container_in(builder, x, at, found)

@@ -153,7 +153,7 @@ def put_into_set(builder: Builder, x: Value, value: Value) -> Value:
 def put_outside(builder: Builder, x: Value, key: Value, value: Value) -> None:
     """Write `x[key] = value`, of a dict or a list from outside."""
     of: Collector = x.sample
-    at = key_of(of, key)
+    at = key_in_collector(of, key)
     given = _as_put(builder, value)
     if may_be_one_of(at, of.parts):
         raise Unsound.WRITES_TO_GIVEN(
@@ -194,7 +194,7 @@ def put_entries(builder: Builder, x: Value, /, *xs: Value, **kws: Value) -> Valu
     return constant(None)
 
 
-def key_of(of: Collector, key: Value) -> Any:
+def key_in_collector(of: Collector, key: Value) -> Any:
     """Return a key of a dict or an index of a list; what stands for any where it is not known."""
     if issubclass(type(of.source), dict):
         return known_or_any(key_outside(key))
