@@ -14,9 +14,13 @@ from zygote_lite._cotangents.kinds import tuple_like, within
 from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
 from zygote_lite._ir.names import name_of
 from zygote_lite._nested.gradients import simply_run
-from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.outermost import deeper_recursion
-from zygote_lite._tape.refusal import forget_resolutions, note_resolution, resolutions_noted
+from zygote_lite._tape.refusals.advice import hint_on_library
+from zygote_lite._tape.refusals.refusal import (
+    forget_resolutions,
+    note_resolution,
+    resolutions_noted,
+)
 from zygote_lite._tape.validate import describe
 from zygote_lite.errors import Fault
 

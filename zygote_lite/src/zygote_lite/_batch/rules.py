@@ -16,7 +16,7 @@ from zygote_lite._ir.names import name_of
 from zygote_lite._ir.operators import BINARY, COMPARISONS, IN_PLACE
 from zygote_lite._ir.places import are_ours, is_installed, is_library, where
 from zygote_lite._ir.traits import is_elementwise, is_pure
-from zygote_lite._tape.refusal import note_resolution
+from zygote_lite._tape.refusals.refusal import note_resolution
 from zygote_lite.errors import Fault
 
 _OF_OPERATOR = {id(getattr(operator, name)) for name in dir(operator)} | {id(abs), id(pow)}

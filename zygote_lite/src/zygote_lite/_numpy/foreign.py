@@ -16,9 +16,9 @@ from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import where
 from zygote_lite._python.objects.attributes import attribute_by_rule
-from zygote_lite._tape.advice import GivenCall, declaring
 from zygote_lite._tape.arguments import OPERATORS
-from zygote_lite._tape.refusal import refusal
+from zygote_lite._tape.refusals.advice import GivenCall, declaring
+from zygote_lite._tape.refusals.refusal import refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 

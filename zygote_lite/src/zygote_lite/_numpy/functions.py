@@ -17,7 +17,7 @@ from zygote_lite._ir.intrinsics import refuse_resize
 from zygote_lite._ir.places import where
 from zygote_lite._numpy.writes import refuse_overlap, write_array
 from zygote_lite._tape.arguments import option_in_the_way
-from zygote_lite._tape.refusal import refusal, text_refusal
+from zygote_lite._tape.refusals.refusal import refusal, text_refusal
 from zygote_lite._tape.rules import raise_own_error
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError, Fault

@@ -32,7 +32,7 @@ from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import overlaps_itself
 from zygote_lite._ir.places import where
 from zygote_lite._numpy.conversions import as_array, is_read_as_array
-from zygote_lite._tape.refusal import text_refusal
+from zygote_lite._tape.refusals.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 

@@ -42,7 +42,7 @@ from zygote_lite._python.objects.construct import initialize
 from zygote_lite._tape.arguments import OPERATORS, is_of_numbers
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.outermost import recursion_limit, set_recursion_limit
-from zygote_lite._tape.refusal import asking
+from zygote_lite._tape.refusals.refusal import asking
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()

@@ -30,7 +30,7 @@ from zygote_lite._specialize.guards import LARGE_PRODUCT, is_finite, vdot
 from zygote_lite._specialize.typed.facts import FLOATS
 from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
 from zygote_lite._tape.handed_over import recorded_for_rule
-from zygote_lite._tape.refusal import note_resolution
+from zygote_lite._tape.refusals.refusal import note_resolution
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 from zygote_lite.modes import InternalError, TierMismatch, current, watching

@@ -10,8 +10,7 @@ frames).
 
 A whole gradient: `run` (the value and the pullback of a call), with `outermost`, `seeds`,
 `jacobians`, `validate`, `repeats` (functions that are run again) and `notebook`. The words of
-errors: `refusal` and `messages` (those of errors that a library met), with `near_misses` (the rule
-that almost fits), `advice` (what to do) and `pasted` (a rule to paste).
+errors stand in `refusals`.
 
 Comes from below: recording code (`_ir.compile`), what is active (`_activity`), the store
 (`_cotangents`). Goes above: handlers for Python and NumPy are found in the registry; the tape

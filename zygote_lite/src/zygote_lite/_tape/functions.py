@@ -16,7 +16,7 @@ from zygote_lite._ir.places import place_of, where
 from zygote_lite._tape.arguments import place_arguments
 from zygote_lite._tape.entries import Entries
 from zygote_lite._tape.generators import Generated, has_handlers
-from zygote_lite._tape.refusal import note_resolution
+from zygote_lite._tape.refusals.refusal import note_resolution
 from zygote_lite.errors import Fault
 
 

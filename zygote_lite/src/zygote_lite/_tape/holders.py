@@ -16,8 +16,8 @@ from zygote_lite._cotangents.kinds import is_foreign, is_of_pandas
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import invoke
 from zygote_lite._ir.places import called_by_user, where
-from zygote_lite._tape.advice import call_by_user, hint_on_library
-from zygote_lite._tape.near_misses import type_meant
+from zygote_lite._tape.refusals.advice import call_by_user, hint_on_library
+from zygote_lite._tape.refusals.near_misses import type_meant
 from zygote_lite.errors import Fault
 
 _INSTEAD: list[tuple[Any, str, str]] = [

@@ -55,7 +55,7 @@ from zygote_lite._tape.functions import RecordedFunctions
 from zygote_lite._tape.generators import Generated, let_go_of_sources, only_the_engine_holds
 from zygote_lite._tape.holders import refuse_names_of_caller
 from zygote_lite._tape.overwriting import may_overwrite
-from zygote_lite._tape.refusal import hook_refusal, refuse_frame
+from zygote_lite._tape.refusals.refusal import hook_refusal, refuse_frame
 from zygote_lite.caches import classes_may_have_changed
 from zygote_lite.errors import DifferentiationError
 

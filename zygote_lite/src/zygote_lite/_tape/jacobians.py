@@ -28,7 +28,7 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.names import name_of
-from zygote_lite._tape.advice import hint_on_library
+from zygote_lite._tape.refusals.advice import hint_on_library
 from zygote_lite._tape.seeds import ActiveArguments, seed
 from zygote_lite._tape.validate import describe, is_real_array
 from zygote_lite.errors import Fault

@@ -14,7 +14,7 @@ from zygote_lite._activity.saved import refuse_written_by_threads
 from zygote_lite._cotangents.run import runs, state
 from zygote_lite._ir.names import name_of
 from zygote_lite._tape.generators import refuse_let_go
-from zygote_lite._tape.messages import complete_message
+from zygote_lite._tape.refusals.messages import complete_message
 from zygote_lite.caches import classes_may_have_changed
 from zygote_lite.errors import DifferentiationError
 

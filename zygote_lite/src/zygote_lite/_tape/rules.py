@@ -24,7 +24,6 @@ from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_p
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import noted_place, told_place, where
-from zygote_lite._tape.advice import has_remedy
 from zygote_lite._tape.arguments import (
     active_option,
     holds_quantities,
@@ -37,7 +36,8 @@ from zygote_lite._tape.arguments import (
 )
 from zygote_lite._tape.generators import values_of
 from zygote_lite._tape.overwriting import forbid_overwriting, may_overwrite
-from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
+from zygote_lite._tape.refusals.advice import has_remedy
+from zygote_lite._tape.refusals.refusal import note_resolution, option_refusal, text_refusal
 from zygote_lite.errors import DifferentiationError, Fault, NoRuleError
 
 

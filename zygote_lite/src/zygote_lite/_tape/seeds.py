@@ -10,9 +10,9 @@ from rulescore.faults import an, counted
 from zygote_lite._cotangents.kinds import VALUE, has_rows, kind_of
 from zygote_lite._cotangents.zeros import filled, has_no_none
 from zygote_lite._ir.names import name_of
-from zygote_lite._tape.advice import hint_on_library
 from zygote_lite._tape.arguments import parameter_names
 from zygote_lite._tape.holders import instead_of
+from zygote_lite._tape.refusals.advice import hint_on_library
 from zygote_lite._tape.validate import describe, is_real_array
 from zygote_lite.errors import Fault
 

@@ -53,7 +53,13 @@ from zygote_lite._tape.generators import Generated, class_of_iterator, refuse_wh
 from zygote_lite._tape.holders import computes_in_c, refuse_plain_numbers, refused_holder
 from zygote_lite._tape.inactive import Iteration, is_resolved_later, resolved_anyway
 from zygote_lite._tape.overwriting import overwritten, refuse_contents
-from zygote_lite._tape.refusal import hook_refusal, no_rule, refusal, refused_fields, refused_whole
+from zygote_lite._tape.refusals.refusal import (
+    hook_refusal,
+    no_rule,
+    refusal,
+    refused_fields,
+    refused_whole,
+)
 from zygote_lite._tape.room import expected_entries, note_entries, with_room
 from zygote_lite._tape.rules import apply_rule, with_texts
 

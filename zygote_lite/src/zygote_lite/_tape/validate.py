@@ -34,7 +34,7 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.names import shown_name
-from zygote_lite._tape.advice import hint_on_library
+from zygote_lite._tape.refusals.advice import hint_on_library
 from zygote_lite.errors import Fault
 
 Owned = TypeVar("Owned")

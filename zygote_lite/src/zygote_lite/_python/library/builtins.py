@@ -17,7 +17,7 @@ from zygote_lite._activity.marks import writes_nothing
 from zygote_lite._activity.outputs import is_output
 from zygote_lite._cotangents.registry import Handlers, no_pullback
 from zygote_lite._python.containers.dicts import gathered
-from zygote_lite._tape.refusal import no_rule, read_refusal
+from zygote_lite._tape.refusals.refusal import no_rule, read_refusal
 
 handlers = Handlers()
 

@@ -13,7 +13,7 @@ from zygote_lite._activity.side_effects import callbacks
 from zygote_lite._activity.walk import reaches_active_at_all
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import is_library
-from zygote_lite._tape.refusal import hook_refusal
+from zygote_lite._tape.refusals.refusal import hook_refusal
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()

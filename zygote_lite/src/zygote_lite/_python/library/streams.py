@@ -24,7 +24,7 @@ from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, ValueAndPullback
 from zygote_lite._ir.places import is_library
-from zygote_lite._tape.refusal import read_refusal
+from zygote_lite._tape.refusals.refusal import read_refusal
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()

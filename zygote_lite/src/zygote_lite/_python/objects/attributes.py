@@ -51,7 +51,7 @@ from zygote_lite._ir.places import users_module, where
 from zygote_lite._python.literals import field_of_tuple_back
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.holders import computes_in_c, refused_holder
-from zygote_lite._tape.refusal import refusal, refused_fields, refused_part
+from zygote_lite._tape.refusals.refusal import refusal, refused_fields, refused_part
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import Fault
 

@@ -32,7 +32,7 @@ from zygote_lite._cotangents.run import current_store, give, slots_of, take_slot
 from zygote_lite._ir.places import is_library, where
 from zygote_lite._python.library.output import make_bar
 from zygote_lite._python.objects.lifetimes import refused_end
-from zygote_lite._tape.refusal import hook_refusal, refusal
+from zygote_lite._tape.refusals.refusal import hook_refusal, refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.caches import cached_by_kind
 from zygote_lite.errors import Fault

@@ -39,7 +39,8 @@ from zygote_lite._ir.places import (
     place_of,
     where,
 )
-from zygote_lite._tape.advice import (
+from zygote_lite._tape.holders import of_jitclass, with_holder
+from zygote_lite._tape.refusals.advice import (
     OF_TRACER,
     call_by_user,
     has_remedy,
@@ -50,9 +51,8 @@ from zygote_lite._tape.advice import (
     what_to_do,
     with_remedy,
 )
-from zygote_lite._tape.holders import of_jitclass, with_holder
-from zygote_lite._tape.messages import told_inside
-from zygote_lite._tape.near_misses import (
+from zygote_lite._tape.refusals.messages import told_inside
+from zygote_lite._tape.refusals.near_misses import (
     advice_on_options,
     near_miss,
     options_without_rule,

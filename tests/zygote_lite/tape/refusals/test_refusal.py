@@ -9,7 +9,7 @@ import pytest
 from rulescore import RuleSet
 from zygote_lite import NoRuleError, UnsupportedSyntaxError, grad, gradient, jvp, testing
 from zygote_lite._cotangents.registry import NoPullback
-from zygote_lite._tape.refusal import no_rule
+from zygote_lite._tape.refusals.refusal import no_rule
 
 
 def test_a_call_that_is_given_nothing_active_is_run():

@@ -12,7 +12,7 @@ from rulescore import RuleError, RuleSet, provider_of
 from rulescore.faults import an
 from zygote_lite._ir.names import name_of
 from zygote_lite._ir.places import ENGINE, is_installed, is_library
-from zygote_lite._tape.pasted import import_of, rule_to_paste, wrapper_to_paste
+from zygote_lite._tape.refusals.pasted import import_of, rule_to_paste, wrapper_to_paste
 from zygote_lite.errors import Fault
 
 GivenCall = tuple[Any, tuple[Any, ...], dict[str, Any]]

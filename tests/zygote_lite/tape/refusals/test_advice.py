@@ -40,10 +40,10 @@ from zygote_lite import (
     stop_gradient,
     vmap,
 )
-from zygote_lite._tape import advice
-from zygote_lite._tape.advice import what_to_do
-from zygote_lite._tape.pasted import annotation_of, rule_to_paste
-from zygote_lite._tape.refusal import hook_refusal
+from zygote_lite._tape.refusals import advice
+from zygote_lite._tape.refusals.advice import what_to_do
+from zygote_lite._tape.refusals.pasted import annotation_of, rule_to_paste
+from zygote_lite._tape.refusals.refusal import hook_refusal
 
 X = np.arange(1.0, 7.0)
 HALF = np.array([[0.5]])

@@ -7,8 +7,8 @@ from typing import Any
 from rulescore import reason_of
 from rulescore.faults import code_in
 from zygote_lite._ir.places import called_by_user, is_installed, is_library, library_entered
-from zygote_lite._tape.advice import OR_CALL, OR_DECLARE, hint_on_library
-from zygote_lite._tape.near_misses import rule_passed_over
+from zygote_lite._tape.refusals.advice import OR_CALL, OR_DECLARE, hint_on_library
+from zygote_lite._tape.refusals.near_misses import rule_passed_over
 from zygote_lite.errors import DifferentiationError, NoRuleError
 
 

@@ -14,7 +14,7 @@ from rulescore import home_of
 from zygote_lite._cotangents.kinds import carries_nothing
 from zygote_lite._ir.names import modules_above
 from zygote_lite._ir.places import users_globals, users_locals
-from zygote_lite._tape.near_misses import PARAMETERS, unbound, with_options_by_position
+from zygote_lite._tape.refusals.near_misses import PARAMETERS, unbound, with_options_by_position
 
 
 def rule_to_paste(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str | None:
