@@ -15,6 +15,11 @@ from zygote_lite.testing import recorded_only
 B = np.array([1.0, 2.0])
 CASES = {
     "a determinant of 7e-18": (lambda v: sl.det(v.reshape(3, 3)), np.arange(1.0, 10) / 10),
+    "a last pivot of 8e-18": (
+        lambda v: np.sum(sl.lu(v.reshape(3, 3))[1] ** 2 + sl.lu_factor(v.reshape(3, 3))[0] ** 2),
+        np.arange(1.0, 10) / 10,
+    ),
+    "a last pivot of 0": (lambda v: np.sum(sl.lu(v.reshape(2, 2))[2] ** 3), (2, 4, 1, 2.0)),
     "a coordinate that is equal": (
         lambda v: np.sum(distance.cdist([v, 2 * v], [[1.0, 0.7]], "minkowski")),
         (1.0, 2.0),

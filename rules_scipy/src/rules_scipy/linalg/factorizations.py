@@ -102,7 +102,8 @@ def _(c_and_lower: tuple, b: ArrayLike, overwrite_b=False, check_finite=True):
 def lu_cotangent(low, dlow, up, dup):
     """Return the cotangent of `L U`, for those of the factors, of which `L` has a unit diagonal.
 
-    The rows below the square part are `L2 U1`, the columns beyond it `L1 U2`.
+    The rows below the square part are `L2 U1`, the columns beyond it `L1 U2`. Only these rows are
+    divided by the last pivot, which may be 0 or rounding where there are none.
     """
     k = min(low.shape[-2], up.shape[-1])
     first, square = low[..., :k, :], up[..., :k]
@@ -110,9 +111,10 @@ def lu_cotangent(low, dlow, up, dup):
     beyond = triangular_solve(first, dup[..., k:], lower=True, trans=2, unit=True)
     dfirst = dlow[..., :k, :] - beyond @ adjoint(up[..., k:])
     dsquare = dup[..., :k] - adjoint(low[..., k:, :]) @ below
-    inner = np.tril(adjoint(first) @ dfirst, -1) + np.triu(dsquare @ adjoint(square))
-    left = triangular_solve(first, inner, lower=True, trans=2, unit=True)
-    middle = adjoint(triangular_solve(square, adjoint(left)))
+    inner = np.tril(adjoint(first) @ dfirst - dsquare @ adjoint(square), -1)[..., :-1]
+    inner = adjoint(triangular_solve(square[..., :-1, :-1], adjoint(inner)))
+    inner = dsquare + np.concatenate([inner, np.zeros_like(dsquare[..., :1])], axis=-1)
+    middle = triangular_solve(first, inner, lower=True, trans=2, unit=True)
     return np.concatenate(
         [middle, below] if below.shape[-2] else [middle, beyond], axis=-2 if below.shape[-2] else -1
     )

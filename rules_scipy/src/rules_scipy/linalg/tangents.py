@@ -176,8 +176,9 @@ def _(a: ArrayLike, overwrite_a=False, check_finite=True):
     def pushforward(da):
         low, up = packed_lu(y[0])
         left = sl.solve_triangular(low, np.asarray(da)[order_of(y[1], len(low))], lower=True)
-        inner = transpose(sl.solve_triangular(up, transpose(left), "T"))
-        return low @ np.tril(inner, -1) + np.triu(inner) @ up, None
+        inner = sl.solve_triangular(up[:-1, :-1], transpose(left[:, :-1]), "T")
+        below = np.tril(transpose(np.concatenate([inner, np.zeros_like(left[:1])])), -1)
+        return low @ below + np.triu(left - below @ up), None
 
     return y, pushforward
 
