@@ -20,6 +20,8 @@ CASES = {
         np.arange(1.0, 10) / 10,
     ),
     "a last pivot of 0": (lambda v: np.sum(sl.lu(v.reshape(2, 2))[2] ** 3), (2, 4, 1, 2.0)),
+    "the order of a norm at 1": (lambda v: np.linalg.norm(v[:2], v[2]), (0.7, -2.0, 1.0)),
+    "the order of a norm at 2": (lambda v: np.linalg.norm(v[:2], v[2]), (0.7, -2.0, 2.0)),
     "a coordinate that is equal": (
         lambda v: np.sum(distance.cdist([v, 2 * v], [[1.0, 0.7]], "minkowski")),
         (1.0, 2.0),
@@ -61,6 +63,21 @@ def test_hessian(name):
         np.testing.assert_allclose(hessian(f)(x), expected, rtol=1e-5, atol=1e-7)
     with recorded_only():
         np.testing.assert_allclose(hessian(f)(x), expected, rtol=1e-5, atol=1e-7)
+
+
+NORMS = {
+    "np": lambda x: np.linalg.norm(x, 1.5),
+    "np, by axes": lambda x: np.linalg.vector_norm(x, ord=1.5),
+    "scipy": lambda x: sl.norm(x, 1.5),
+    "a distance": lambda x: distance.cdist([x], [[0.0, 0.0]], "minkowski", p=1.5)[0, 0],
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("norm", NORMS)
+def test_the_second_derivative_of_a_p_norm_by_an_entry_that_is_0_is_infinite(norm):
+    found = hessian(lambda x: NORMS[norm](x) ** 2)(np.array([0.0, 2.0]))
+    np.testing.assert_allclose(found, [[np.inf, 0.0], [0.0, 2.0]], atol=1e-12)
 
 
 def test_the_voigt_profile_without_gauss_obeys_the_heat_equation():

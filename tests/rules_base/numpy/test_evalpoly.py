@@ -44,3 +44,11 @@ def test_coefficients_that_are_arrays():
     _, dx, dcoeffs = rrule(evalpoly, x, coeffs)[1](np.ones(3))
     assert dx == 3.0
     np.testing.assert_array_equal(dcoeffs[1], [0.5, 0.5, 0.5])
+
+
+def test_coefficients_that_polymul_drops_are_refused():
+    p, q = np.array([0.0, 1.0, 2.0]), np.array([3.0, 4.0])
+    y, back = rrule(np.polymul, p, q)
+    np.testing.assert_array_equal(back.only((False, False, True))(y)[2], [23.0, 26.0])
+    with pytest.raises(NotImplementedError, match="which keeps them"):
+        back(y)

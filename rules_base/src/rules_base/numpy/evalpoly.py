@@ -6,7 +6,7 @@ from rules_base.shared.axes import like
 from rules_base.shared.nesting import in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.evalpoly", may_raise=False)
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.evalpoly")
 
 
 def evalpoly(x, coeffs):
@@ -104,13 +104,24 @@ def _(p: Array, q: Array):
 
 @rule(np.polymul)
 def _(p: np.ndarray, q: np.ndarray):
-    def pullback(dy):
-        # leading zeros are left out of the product
-        dy = np.pad(dy, (p.size + q.size - 1 - dy.size, 0))
-        dp, dq = np.correlate(dy, q, "full"), np.correlate(dy, p, "full")
-        return project(dp[q.size - 1 :][: p.size], p), project(dq[p.size - 1 :][: q.size], q)
+    def by_p(dy):
+        return of_factor(dy, p, q)
 
-    return np.polymul(p, q), pullback
+    def by_q(dy):
+        return of_factor(dy, q, p)
+
+    return np.polymul(p, q), (by_p, by_q)
+
+
+def of_factor(dy, p, q):
+    """Return the cotangent of a factor of a product without the leading zeros of its factors."""
+    if p.size > 1 and p[0] == 0:
+        raise NotImplementedError(
+            "np.polymul drops leading coefficients that are 0, and their gradient would be lost: "
+            "use np.convolve, which keeps them"
+        )
+    dy = np.pad(dy, (p.size + q.size - 1 - dy.size, 0))
+    return project(np.correlate(dy, q, "full")[q.size - 1 :][: p.size], p)
 
 
 @rule(np.polyder)

@@ -367,7 +367,10 @@ def vector_slope(x, value, ord, axes):
     ratio = size / np.where(value == 0, 1, value)
     # a norm is zero of zeros, and of any zero where its order is negative
     flat = (size == 0) | (value == 0)
-    return phase * np.where(flat, 0, np.where(flat, 1, ratio) ** (ord - 1.0))
+    slope = phase * np.where(flat, 0, np.where(flat, 1, ratio) ** (ord - 1.0))
+    if 1 < ord < 2:  # the second derivative by an entry that is 0 is infinite
+        slope = slope + np.where((size == 0) & (value != 0), np.real(x), 0) ** (ord - 1.0)
+    return slope
 
 
 def matrix_slope(x, ord, axes):

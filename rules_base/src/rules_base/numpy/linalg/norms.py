@@ -158,15 +158,22 @@ def vector_norm_cotangent(dy, y, x, ord, axes):
     """Return the cotangent of `x` in its vector norm `y` of order `ord` along `axes`."""
     if ord == 0:
         return np.zeros_like(x, dtype=np.result_type(x, np.float16))
-    if ord == 1:
+    if ord == 1 and not isinstance(ord, float):
         return dy * np.sign(x)
     if ord in (np.inf, -np.inf):
         return share(dy, np.abs(x) == y, axes) * np.sign(x)
-    if ord == 2:
+    if ord == 2 and not isinstance(ord, float):
         return x * over_norm(dy, y)
     safe = y + (y == 0)  # where `y` is 0 so is `x`
     ratio = np.where(x == 0, 1, np.abs(x)) / safe
-    return dy * np.where((x == 0) | (y == 0), 0, ratio ** (ord - 1)) * np.sign(x)
+    if ord == 2:  # which may be differentiated
+        return x * over_norm(dy, y) * ratio ** (ord - 2)
+    slope = np.where((x == 0) | (y == 0), 0, ratio ** (ord - 1)) * np.sign(x)
+    if 1 < ord < 2:  # the second derivative by an entry that is 0 is infinite
+        slope = slope + np.where((x == 0) & (y != 0), np.real(x), 0) ** (ord - 1) / safe ** (
+            ord - 1
+        )
+    return dy * slope
 
 
 def order_cotangent(dy, x, y, ord, axis, keepdims):

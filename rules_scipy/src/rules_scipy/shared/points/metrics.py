@@ -39,7 +39,10 @@ def minkowski(x, d, o):
         limit = 1.0 if p == 2 else 0.0
         return o["w"] * over(x, d) * np.where(zero, limit, np.where(zero, 1.0, ratio) ** (p - 2))
     power = np.where(zero, 1.0 if p == 1 else 0.0, np.where(zero, 1.0, ratio) ** (p - 1))
-    return o["w"] * np.sign(x) * power
+    slope = np.sign(x) * power
+    if p > 1:  # the second derivative by what is equal is infinite
+        slope = slope + np.where((x == 0) & (d > 0), x, 0.0) ** (p - 1)
+    return o["w"] * slope
 
 
 def chebyshev(x, d, o):
