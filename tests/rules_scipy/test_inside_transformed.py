@@ -7,6 +7,7 @@ differences and the tape are the oracles, on the first calls and on later ones.
 import contextlib
 import functools
 import math
+import types
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from scipy.optimize import (
     root_scalar,
 )
 
+from rulescore import RuleSet, Tangent
 from zygote_lite import NoRuleError, code_adjoint, grad, hessian, hvp, jvp, value_and_grad
 from zygote_lite._specialize.handed import answered
 from zygote_lite._tape import rules
@@ -310,6 +312,95 @@ def of_constants(a):
     return brentq(lambda x: x * x - 2.0, 0.0, 5.0) * a + found.x[0] * a
 
 
+class Line:
+    """A line, and other functions of its slope and of what else it holds."""
+
+    power = 2.0
+
+    def __init__(self, k):
+        self.k, self.parts, self.calls = k, {"c": k * k}, 0
+        self.inner = types.SimpleNamespace(rate=2.0 * k, weights=np.array([k, 1.0]))
+
+    def at(self, t):
+        """Return the value there."""
+        return self.k * t
+
+    def __call__(self, t):
+        return self.k * t * t
+
+    @staticmethod
+    def squared(t):
+        """Return the square."""
+        return t * t
+
+    def by_parts(self, t, c=2.0, *, d=0.5):
+        """Read what is held in several ways."""
+        total = c * self.inner.rate + d * self.inner.weights[0] + self.parts["c"] * self.power
+        return total * t + self.at(t) * self.squared(t)
+
+    def residual(self, x, c):
+        """Return zero at the root."""
+        return self.k * x + c * x**3 - self.inner.rate
+
+    def root(self, c):
+        """Find the root, by a function inside that reads the object."""
+        return brentq(lambda x: self.residual(x, c), 0.0, 5.0)
+
+    def flow(self, t, y):
+        """Return the rate of change."""
+        return -self.k * y * self.inner.weights
+
+    def counted(self, t):
+        """Count the calls."""
+        self.calls += 1
+        return self.k * t
+
+    def passed_on(self, t):
+        """Give the object to another function."""
+        return slope_of(self) * t
+
+
+def slope_of(line):
+    return line.k
+
+
+GIVEN = Line(0.5)
+
+
+def by_method(a):
+    return integral(Line(a).at)
+
+
+def by_object(a):
+    return integral(Line(a))
+
+
+def of_object(a):
+    line = Line(a)
+    return integral(lambda t: line.k * t + line.at(t))
+
+
+def by_method_of_parts(a):
+    line = Line(a)
+    return integral(line.by_parts)
+
+
+def by_method_with_args(a):
+    line = Line(a)
+    before = brentq(line.residual, 0.0, 5.0, args=(a,)) + line.root(2.0)
+    line.k = 2.0 * a  # and so the next one finds it
+    return before * brentq(line.residual, 0.0, 5.0, args=(a,))
+
+
+def by_method_of_flow(a):
+    line = Line(a)
+    return odeint(line.flow, np.array([1.0, a]), TIMES[:3], tfirst=True, rtol=1e-8)[-1].sum()
+
+
+def by_method_from_outside(a):
+    return brentq(GIVEN.residual, 0.0, 5.0, args=(a,)) * integral(GIVEN)
+
+
 TRANSFORMED = [
     of_tuple, of_complex, of_list, of_dict, of_functions, of_array, of_loop_variable,
     rebound_before, rebound_after, carried, in_branch, written, written_in_loop, of_globals,
@@ -318,7 +409,8 @@ TRANSFORMED = [
     by_root_scalar, by_root, by_fsolve, by_minimize, by_minimize_scalar, by_least_squares,
     by_curve_fit, by_solve_ivp, by_spring, by_ends, by_odeint, of_constants,
     by_names_of_residuals, by_status, by_all_that_fsolve_tells, by_all_that_brentq_tells, by_image,
-    by_image_and_constant_rows,
+    by_image_and_constant_rows, by_method, by_object, of_object, by_method_of_parts,
+    by_method_with_args, by_method_of_flow, by_method_from_outside,
 ]  # fmt: skip
 
 
@@ -375,32 +467,8 @@ def test_a_minimum_moves_with_what_several_functions_capture():
         np.testing.assert_allclose(slope(a), differences(f, a, 1e-3), rtol=1e-4)
 
 
-class Line:
-    def __init__(self, k):
-        self.k = k
-
-    def at(self, t):
-        return self.k * t
-
-    def __call__(self, t):
-        return self.k * t * t
-
-
 def by_partial(a):
     return integral(functools.partial(lambda k, t: k * t * t, a))
-
-
-def by_method(a):
-    return integral(Line(a).at)
-
-
-def by_object(a):
-    return integral(Line(a))
-
-
-def of_object(a):
-    line = Line(a)
-    return integral(lambda t: line.k * t + line.at(t))
 
 
 def by_solver_inside(a):
@@ -433,6 +501,15 @@ def counting(a):
     return brentq(f, 0.0, 5.0) * a
 
 
+def by_method_that_counts(a):
+    line = Line(a)
+    return integral(line.counted)
+
+
+def by_method_that_passes_on(a):
+    return integral(Line(a).passed_on)
+
+
 def caught(a):
     try:
         return brentq(lambda x: x - a, 2.0, 3.0)
@@ -447,8 +524,8 @@ def with_solution(a):
 
 @pytest.mark.parametrize(
     "f",
-    [by_partial, by_method, by_object, of_object, by_solver_inside, by_gradient_inside, noting,
-     counting, caught, with_solution],
+    [by_partial, by_solver_inside, by_gradient_inside, noting, counting, by_method_that_counts,
+     by_method_that_passes_on, caught, with_solution],
 )  # fmt: skip
 def test_others_are_right_in_either_way(f):
     slope = grad(f)
@@ -572,6 +649,102 @@ def test_captured_values_may_change_their_types():
     for k in (2.0, 2.0, 2.0, np.array([1.0, 2.0]), 3, 2.0, np.array([1.0, 2.0]), 3, 2.0):
         held["k"] = k
         np.testing.assert_allclose(slope(1.3), np.sum(k) / 2)
+
+
+class Steeper(Line):
+    """A line whose residual is another."""
+
+    def residual(self, x, c):
+        """Return zero at the root."""
+        return 3.0 * self.k * x + c * x**3 - 1.0
+
+    def __call__(self, t):
+        """Return zero at another root."""
+        return self.k * t - 1.0
+
+
+class Computing(Line):
+    """A line with a slope that is computed."""
+
+    k = property(lambda self: 2.0 * self.slope, lambda self, k: vars(self).update(slope=k))
+
+
+def of_line(line, c):
+    return brentq(line.residual, 0.0, 5.0, args=(c,)) * line.k
+
+
+def slopes_of_changing_lines():
+    """Return the gradients by lines that become other ones, by objects, classes and methods."""
+    line, found, slope = Line(1.3), [], value_and_grad(of_line, argnums=1)
+
+    def ask(x=line):
+        y, d = slope(x, 1.2)
+        found.append((float(y), float(d), of_line(x, 1.2)))
+
+    for x in (line, line, line, Steeper(1.3), Steeper(1.3), Computing(1.3), Computing(1.3)):
+        ask(x)
+    for k in (2, np.float64(1.5), np.array(1.5), 1.3):
+        line.k = k
+        ask()
+    line.residual = lambda x, c: x - c
+    ask()
+    del line.residual
+    line.__class__ = Steeper
+    ask()
+    line.__class__ = Line
+    before = Line.residual
+    Line.residual = lambda self, x, c: x * self.k - c
+    try:
+        ask(), ask()
+    finally:
+        Line.residual = before
+    ask()
+    return found
+
+
+def test_lines_that_a_solver_is_given_may_change():
+    with recorded_only():
+        want = slopes_of_changing_lines()
+    found = slopes_of_changing_lines()
+    np.testing.assert_allclose(found, want, rtol=1e-12)
+    np.testing.assert_allclose([y for y, _, _ in found], [z for _, _, z in found], rtol=1e-12)
+
+
+@pytest.mark.parametrize("argnums", [0, (0, 1)])
+def test_an_object_that_a_solver_is_given_is_differentiated(argnums):
+    slope = value_and_grad(lambda p, q: brentq(lambda x: p.residual(x, q.k), 0.0, 5.0), argnums)
+    for p, q in ((Line(1.3), Line(0.7)),) * 3 + ((Line(0.9), Line(1.1)),):
+        _, d = slope(p, q)
+        d = d if argnums == 0 else d[0]
+        want = differences(lambda k, p=p, q=q: _root(k, p.inner.rate, q.k), p.k)
+        np.testing.assert_allclose(d["k"], want, rtol=1e-5)
+    one = Line(1.3)
+    d = value_and_grad(lambda p, q: brentq(lambda x: p.residual(x, q.k), 0.0, 5.0), 0)(one, one)[1]
+    np.testing.assert_allclose(d["k"], differences(lambda k: _root(k, 2.6, k), 1.3), rtol=1e-5)
+
+
+def _root(k, rate, c):
+    return brentq(lambda x: k * x + c * x**3 - rate, 0.0, 5.0, xtol=1e-14, rtol=1e-14)
+
+
+def test_a_rule_for_the_objects_of_a_class_is_one_for_those_that_a_solver_is_given():
+    rule = RuleSet("of objects that are called")
+
+    @rule.of_instances
+    def _(line: Steeper, t: float):
+        return line.k * t - 1.0, lambda dy: (Tangent(Steeper, k=3.0 * dy * t), dy * line.k)
+
+    def f(k):
+        return brentq(Steeper(k), 0.1, 5.0)
+
+    rule.register()
+    try:
+        with recorded_only():
+            want = value_and_grad(f)(1.3)
+        for _ in range(4):
+            assert value_and_grad(f)(1.3) == pytest.approx(want)
+    finally:
+        rule.unregister()
 
 
 def test_global_arrays_may_be_written_and_replaced(monkeypatch):

@@ -9,16 +9,13 @@ As with islands, making code calls the rule on samples: nothing that it calls ma
 """
 
 import contextlib
-import inspect
 import operator
-import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from rulescore import project
-from rulescore.faults import an
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.names import name_of
 from zygote_lite._specialize.infer.applied.answered_forms import (
@@ -29,25 +26,18 @@ from zygote_lite._specialize.infer.applied.answered_forms import (
 )
 from zygote_lite._specialize.infer.applied.given_forms import (
     GivenConstant,
-    GivenDict,
     GivenForm,
-    GivenFunction,
-    GivenItems,
-    GivenLeaf,
 )
-from zygote_lite._specialize.infer.cells import contents, is_cell
-from zygote_lite._specialize.infer.effects.sought import Search, is_known_constant
-from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_dict
+from zygote_lite._specialize.infer.applied.operand_forms import FormsOfGiven
+from zygote_lite._specialize.infer.effects.sought import Search
 from zygote_lite._specialize.rules.inlined import snapshot, value_of_pair
 from zygote_lite._specialize.rules.pullback import parts_of_rule
 from zygote_lite._specialize.typed.abstract_eval import run, sealed
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import can_carry
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.plugins import is_of_program, takes_engine
 from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
-from zygote_lite._specialize.typed.stand_ins import Local, StandIn
 from zygote_lite._specialize.typed.values import Value, constant
 from zygote_lite._tape.outermost import Run
 from zygote_lite._tape.overwriting import may_overwrite
@@ -287,87 +277,3 @@ def _without_pullback(builder: Builder, call: AppliedRule, given: list[Value], s
         taken.target.fresh = taken.target.made = False
         parts.append(taken.target)
     return call.answer.value(parts)
-
-
-class FormsOfGiven:
-    """Find the forms of operands, and the leaves that these are made of.
-
-    Attributes:
-        leaves: the numbers and arrays, each once.
-    """
-
-    def __init__(self, builder: Builder, search: Search) -> None:
-        self.builder, self.search = builder, search
-        self.leaves: list[Value] = []
-        self.places: dict[Value, int] = {}
-        self.within: list[Local] = []
-
-    def of(self, x: Value) -> GivenForm:
-        """Return the form of an operand."""
-        if isinstance(x.sample, Local):
-            return self.of_function(x.sample)
-        if x.is_constant and not isinstance(x.sample, StandIn) and x.items is None:
-            return self.of_constant(x.sample)
-        if (x.is_array or x.is_scalar) and x not in self.builder.nullable:
-            return self.leaf(x)
-        if x.items is not None and x.contents is None and x not in self.builder.iterators:
-            if is_dict(x):
-                entries = entries_of_dict(x)
-                return GivenDict([*entries], [*map(self.of, entries.values())])
-            if type(x.sample) in (tuple, list):
-                return GivenItems(type(x.sample), [*map(self.of, x.items)])
-        raise NotSupported.RULE_OPERAND(
-            "it passes an object, or a list of any length, to a function whose rule takes the "
-            "engine"
-        )
-
-    def leaf(self, x: Value) -> GivenForm:
-        """Return the form of a number or an array."""
-        if x.active and not can_carry(x.fact):
-            raise Unsound.NO_FLOAT("a differentiated value is not a float")
-        if x not in self.places:
-            self.places[x] = len(self.leaves)
-            self.leaves.append(x)
-        return GivenLeaf(self.places[x], x.active)
-
-    def of_constant(self, x: Any) -> GivenForm:
-        """Return the form of a constant; one that is called must not have effects."""
-        if callable(x):
-            self.search.value(x, getattr(x, "__name__", "a function"), 0)
-        elif type(x) is tuple:
-            return GivenItems(tuple, [*map(self.of_constant, x)])
-        elif not is_known_constant(x):
-            raise NotSupported.RULE_OPERAND(
-                f"it passes {an(type(x).__name__)} to a function whose rule takes the engine"
-            )
-        return GivenConstant(x)
-
-    def of_function(self, f: Local) -> GivenForm:
-        """Return the form of a function that is defined inside."""
-        if f in self.within or f.is_abstract or f.is_wrapped:
-            raise NotSupported.RECURSION(f"{f.code.co_name} calls itself, and is given to a rule")
-        self.within.append(f)
-        try:
-            parts = [self.of(self.captured(f, name)) for name in f.code.co_freevars]
-        finally:
-            self.within.pop()
-        defaults = {name: self.of(x) for name, x in f.defaults.items()}
-        if not all(isinstance(form, GivenConstant) for form in defaults.values()):
-            raise NotSupported.RULE_OPERAND(
-                f"{f.code.co_name} has computed defaults, and is given to a rule"
-            )
-        named = inspect.getargs(f.code)
-        by_name = {n: form.made(()) for n, form in defaults.items() if n not in named.args}
-        first = tuple([form.made(()) for n, form in defaults.items() if n in named.args])
-        cells = tuple([types.CellType() for _ in parts])
-        self.search.body(types.FunctionType(f.code, f.globals, closure=cells), 0)
-        return GivenFunction(f.code, f.globals, parts, first or None, by_name)
-
-    def captured(self, f: Local, name: str) -> Value:
-        """Return the value of a variable that a function captures."""
-        x = f.around.get(name)
-        if x is None:
-            raise Unsound.UNSET(f"`{name}` may have no value")
-        x = contents(x, name) if is_cell(x) else x
-        self.builder.demand_value(x)
-        return x
