@@ -146,6 +146,15 @@ def test_an_array_is_projected_to_a_list_of_rows():
     assert found[1].dtype == np.float32
 
 
+@pytest.mark.parametrize("x", [[1.0, 2.0], (1.0, 2.0), [1, 2.0], [1.0, 2j]])
+def test_an_array_is_projected_to_a_sequence_of_numbers_as_each_entry_is(x):
+    dx = np.array([0.5 + 1j, -2.0])
+    found = project(dx, x)
+    assert type(found) is type(x)
+    assert found == type(x)([complex(d) if type(n) is complex else d.real for d, n in zip(dx, x)])
+    assert [type(d) for d in found] == [complex if type(n) is complex else float for n in x]
+
+
 def test_axes_before_those_of_a_nested_list_are_summed():
     dx = np.arange(8.0).reshape(2, 2, 2)
     assert project(dx, [[1.0, 2.0], [3.0, 4.0]]) == [[4.0, 6.0], [8.0, 10.0]]

@@ -73,13 +73,14 @@ def _pull_parts(
         shared, parts = parts
     if needed is not None:
         parts = tuple([p if n else None for p, n in zip(parts, needed[1:], strict=False)])
-    if shared is not None and any(part is not None for part in parts):
-        dy = shared(dy)
     found: list[Any] = []
     for part in parts:
         if part is None:
             found.append(None)
-        elif callable(part):
+            continue
+        if shared is not None:
+            dy, shared = shared(dy), None
+        if callable(part):
             found.append(part(dy))
         else:
             raise Fault.COUNT(

@@ -20,10 +20,10 @@ def pull_linear(
     given = rule.body(dy, *xs, **options)
     x = xs[0]
     if type(given) is np.ndarray is type(x) and given.shape == x.shape and rule.linear == _FIRST:
-        dtype, kind = x.dtype, x.dtype.kind  # the usual case
-        if kind == "f" and given.dtype.kind == "c":
+        dtype = x.dtype  # the usual case
+        if given.dtype is not dtype and dtype.kind == "f" and given.dtype.kind == "c":
             given = given.real
-        if given.dtype == dtype and (kind == "f" or kind == "c"):
+        if (given.dtype is dtype or given.dtype == dtype) and dtype.kind in "fc":
             return (None, given) if len(xs) == 1 else (None, given, *(None,) * (len(xs) - 1))
     found: list[Any] = [None] * (len(xs) + 1)
     for i, dx in zip(rule.linear, each_cotangent(rule, given), strict=True):

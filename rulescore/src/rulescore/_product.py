@@ -28,7 +28,7 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     if partial is None:
         return None
     kind = type(x)
-    if kind is float:
+    if kind is float or kind is int:
         if type(dy) in REAL and type(partial) in _FACTOR:
             return float(dy * partial) if dy else 0.0
         if type(dy) in _COMPLEX and type(partial) in _COMPLEX:
@@ -65,6 +65,8 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
 
 def _pull_others(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     given = type(partial)
+    if given is np.ndarray and not partial.shape:  # as `np.where` gives of numbers
+        return pull(dy, partial[()], x, xs)
     if given is int and (partial == 1 or partial == -1):
         return project(dy if partial == 1 else -dy, x)
     if type(dy) is np.ndarray and dy.dtype.kind == "f":

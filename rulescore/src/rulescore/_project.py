@@ -37,7 +37,9 @@ def project(dx: Any, x: Any) -> Any:
     if kind is float or kind is int:
         if type(dx) is float:
             return dx
-        if type(dx) is np.ndarray or type(dx) is np.float64:
+        if type(dx) is np.float64:
+            return float(dx)
+        if type(dx) is np.ndarray:
             return _project_number(dx, x)
     elif kind is np.ndarray and type(dx) is np.ndarray:
         dtype = x.dtype
@@ -207,6 +209,9 @@ def _projected_entries(dx: Any, x: Any, known: Known) -> Any:
         raise ValueError(
             f"a cotangent of length {len(given)} does not fit {an(kind)} of length {len(x)}"
         )
+    is_line = type(given) is np.ndarray and given.ndim == 1 and given.dtype.char in "dD"
+    if is_line and set(map(type, x)) == {float}:  # as usual
+        return sequence_like(x, given.real.tolist())
     return sequence_like(x, of_pairs(project, _projected_entries, given, x, known))
 
 

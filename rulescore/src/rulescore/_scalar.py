@@ -185,7 +185,7 @@ def _pulled(partials: Sequence[Any], dy: Any, primals: tuple[Any, ...]) -> tuple
     for p, x in zip(partials, primals, strict=True):
         if p is None:
             found.append(None)
-        elif is_real and type(x) is float and type(p) in REAL:
+        elif is_real and type(x) in PYTHONS and type(p) in REAL:
             found.append(float(dy * p) if dy else 0.0)
         else:
             found.append(pull(dy, p, x, primals))
@@ -263,6 +263,8 @@ def _of_two(
     x, y = xs
     if type(x) is np.ndarray and type(y) is np.ndarray and type(dy) is np.ndarray:
         shape, dtype = dy.shape, dy.dtype
+        if x.dtype.kind in "iu":  # as of orders: its cotangent has the precision of `dy`
+            x = x.astype(np.float64)
         if (
             x.dtype == dtype
             and y.dtype == dtype

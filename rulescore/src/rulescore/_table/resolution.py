@@ -156,7 +156,13 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
             if plain and (due is None or not due()):
                 return None
         else:
-            rule = primitive.cache[type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))]
+            count = len(xs)  # one or two arguments, as nearly always, take half the time
+            if count == 1:
+                rule = primitive.cache[type(xs[0])]
+            elif count == 2:
+                rule = primitive.cache[type(xs[0]), type(xs[1])]
+            else:
+                rule = primitive.cache[tuple(map(type, xs))]
             if rule is None and type(f) in table.plain and not any(map(_is_0d, xs)):
                 return None
     except (KeyError, TypeError):
