@@ -70,6 +70,10 @@ def complex_adjoint(inverse, each):
 
 def rfftn_adjoint(dy, x, s, axes, norm):
     """Return the cotangent of the input of `rfftn`, which transforms its last axis first."""
+    if s is None and type(axes) is tuple and type(x) is np.ndarray:  # as usual: of no axis a part
+        *others, last = axes
+        dy = sf.ifftn(dy, None, others, ADJOINT_NORM[norm]) if others else dy
+        return rfft_adjoint(dy, x.shape[last], x.shape[last], last, norm)
     *others, (last, length, n) = axes_of(x, s, axes)
     dy = fftn_adjoint(dy, others, norm) if others else dy
     return rfft_adjoint(dy, n, length, last, norm)
@@ -77,6 +81,10 @@ def rfftn_adjoint(dy, x, s, axes, norm):
 
 def irfftn_adjoint(dy, x, s, axes, norm):
     """Return the cotangent of the input of `irfftn`, which transforms its last axis last."""
+    if s is None and type(axes) is tuple and type(x) is np.ndarray:
+        *others, last = axes
+        dy = irfft_adjoint(dy, x.shape[last], last, norm)
+        return sf.fftn(dy, None, others, ADJOINT_NORM[norm]) if others else dy
     *others, (last, length, _) = axes_of(x, s, axes)
     dy = irfft_adjoint(dy, length, last, norm)
     return ifftn_adjoint(dy, others, norm) if others else dy

@@ -42,12 +42,9 @@ def declare(f, is_sine, inverse):
         workers=None,
         orthogonalize=None,
     ):
-        shape = x.shape if isinstance(x, np.ndarray) else np.shape(x)
-        if not isinstance(dy, np.ndarray):
-            dy = np.asarray(dy)
         if orthogonalize is not None and SPLITS and np.iscomplexobj(x):
             orthogonalize = None
-        return adjoint(dy, type, axis, shape[axis], norm, orthogonalize)
+        return adjoint(dy, x, type, axis, norm, orthogonalize)
 
 
 def declare_many(f, is_sine, inverse):

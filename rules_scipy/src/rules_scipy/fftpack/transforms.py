@@ -70,12 +70,9 @@ def declare_trigonometric(f, many, is_sine, inverse):
 
     @rule.linear(f)
     def _(dy, x: ArrayLike, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
-        shape = x.shape if isinstance(x, np.ndarray) else np.shape(x)
-        if not isinstance(dy, np.ndarray):
-            dy = np.asarray(dy)
         kind = INVERSE_TYPE[type] if inverse else type
         norm = ADJOINT_NORM[norm] if inverse and norm is not None else norm
-        return adjoint(dy, kind, axis, shape[axis], norm, None)
+        return adjoint(dy, x, kind, axis, norm, None)
 
     @rule.linear(many)
     def _(dy, x: ArrayLike, type=2, shape=None, axes=None, norm=None, overwrite_x=False):

@@ -65,10 +65,15 @@ def declare_product(f, name, dtype, added, turning):
         turning: the names of the options that tell which `op` is meant.
     """
 
+    overwrite = f"overwrite_{added}"
+
     @rule(f)
     def _(alpha: Numeric, a: ArrayLike, b: ArrayLike, **options):
+        if not options:
+            return f(alpha, a, b), product_parts(alpha, a, b, dtype)
         refuse_strides(name, **options)
-        refuse_overwriting(name, options.get(f"overwrite_{added}"), dtype, options.get(added))
+        if options.get(overwrite):
+            refuse_overwriting(name, dtype, options.get(added))
         turns = [options.get(key, 0) for key in turning]
         return f(alpha, a, b, **options), product_parts(alpha, a, b, dtype, *turns)
 
@@ -88,7 +93,8 @@ def declare_gemm(f, name, dtype):
         trans_b=0,
         overwrite_c=0,
     ):
-        refuse_overwriting(name, overwrite_c, dtype, c)
+        if overwrite_c:
+            refuse_overwriting(name, dtype, c)
         parts = product_parts(alpha, a, b, dtype, trans_a, trans_b)
         y = f(alpha, a, b, beta, c, trans_a, trans_b)
         return y, (*parts, *sum_parts(beta, c, dtype))
@@ -112,8 +118,10 @@ def declare_gemv(f, name, dtype):
         trans=0,
         overwrite_y=0,
     ):
-        refuse_strides(name, offx=offx, incx=incx, offy=offy, incy=incy)
-        refuse_overwriting(name, overwrite_y, dtype, y)
+        if offx or offy or incx != 1 or incy != 1:
+            refuse_strides(name, offx=offx, incx=incx, offy=offy, incy=incy)
+        if overwrite_y:
+            refuse_overwriting(name, dtype, y)
         parts = product_parts(alpha, a, x, dtype, trans)
         return f(alpha, a, x, beta, y, trans=trans), (*parts, *sum_parts(beta, y, dtype))
 
@@ -132,7 +140,8 @@ def declare_trsm(f, name, dtype):
         diag=0,
         overwrite_b=0,
     ):
-        refuse_overwriting(name, overwrite_b, dtype, b)
+        if overwrite_b:
+            refuse_overwriting(name, dtype, b)
         x = f(alpha, a, b, side, lower, trans_a, diag)
 
         def adjoint_solution(dx):

@@ -92,10 +92,13 @@ KINDS = {
 }
 
 
+NEARLY_SINGULAR = {char: 8 * np.finfo(char).eps for char in PREFIX}
+
+
 def well_conditioned(name, a, factor, *more, **options):
     """Return whether a system is far from one of which SciPy warns."""
     rcond, _ = routine(name, a)(factor, *more, routine("lange", a)("1", a), **options)
-    return rcond > 8 * np.finfo(a.dtype).eps
+    return rcond > NEARLY_SINGULAR[a.dtype.char]
 
 
 def factor_general(a, lower):

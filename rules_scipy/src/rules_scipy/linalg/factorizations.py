@@ -145,10 +145,10 @@ def of_lu(da, lu, pivots):
 
 def order_of(pivots, rows):
     """Return the rows of a matrix in the order in which LAPACK's pivots put them."""
-    order = np.arange(rows)
-    for i, k in enumerate(pivots):
-        order[[i, k]] = order[[k, i]]
-    return order
+    order = list(range(rows))
+    for i, k in enumerate(np.asarray(pivots).tolist()):
+        order[i], order[k] = order[k], order[i]
+    return np.array(order, dtype=int)
 
 
 @rule(sl.lu_factor)

@@ -66,7 +66,8 @@ def declare_cholesky(f, name, dtype):
 
     @rule(f)
     def _(a: ArrayLike, lower=0, clean=1, overwrite_a=0):
-        refuse_overwriting(name, overwrite_a, dtype, a)
+        if overwrite_a:
+            refuse_overwriting(name, dtype, a)
         y = f(a, lower, clean)
 
         def of_matrix(dc):
@@ -82,7 +83,8 @@ def declare_cholesky_solution(f, name, dtype):
 
     @rule(f)
     def _(c: ArrayLike, b: ArrayLike, lower=0, overwrite_b=0):
-        refuse_overwriting(name, overwrite_b, dtype, b)
+        if overwrite_b:
+            refuse_overwriting(name, dtype, b)
         y = f(c, b, lower)
 
         def adjoint_solution(dy):
@@ -104,7 +106,8 @@ def declare_cholesky_inverse(f, name, dtype):
 
     @rule(f)
     def _(c: ArrayLike, lower=0, overwrite_c=0):
-        refuse_overwriting(name, overwrite_c, dtype, c)
+        if overwrite_c:
+            refuse_overwriting(name, dtype, c)
         y = f(c, lower)
 
         def of_factor(dinverse):
@@ -121,7 +124,8 @@ def declare_lu(f, name, dtype):
 
     @rule(f)
     def _(a: ArrayLike, overwrite_a=0):
-        refuse_overwriting(name, overwrite_a, dtype, a)
+        if overwrite_a:
+            refuse_overwriting(name, dtype, a)
         y = f(a)
         return y, (by_first(y, a, lambda dlu: packed_lu_cotangent(y[0], y[1], dlu)),)
 
@@ -136,7 +140,8 @@ def declare_lu_solution(f, name, dtype):
 
     @rule(f)
     def _(lu: ArrayLike, piv: object, b: ArrayLike, trans=0, overwrite_b=0):
-        refuse_overwriting(name, overwrite_b, dtype, b)
+        if overwrite_b:
+            refuse_overwriting(name, dtype, b)
         y = f(lu, piv, b, trans)
 
         def adjoint_solution(dy):
@@ -163,7 +168,8 @@ def declare_lu_inverse(f, name, dtype):
 
     @rule(f)
     def _(lu: ArrayLike, piv: object, lwork=None, overwrite_lu=0):
-        refuse_overwriting(name, overwrite_lu, dtype, lu)
+        if overwrite_lu:
+            refuse_overwriting(name, dtype, lu)
         y = f(lu, piv)
 
         def of_factors(dinverse):
@@ -178,7 +184,8 @@ def declare_triangular_solution(f, name, dtype):
 
     @rule(f)
     def _(a: ArrayLike, b: ArrayLike, lower=0, trans=0, unitdiag=0, lda=None, overwrite_b=0):
-        refuse_overwriting(name, overwrite_b, dtype, b)
+        if overwrite_b:
+            refuse_overwriting(name, dtype, b)
         y = f(a, b, lower, trans, unitdiag)
 
         def adjoint_solution(dy):
@@ -205,7 +212,8 @@ def declare_triangular_inverse(f, name, dtype):
 
     @rule(f)
     def _(c: ArrayLike, lower=0, unitdiag=0, overwrite_c=0):
-        refuse_overwriting(name, overwrite_c, dtype, c)
+        if overwrite_c:
+            refuse_overwriting(name, dtype, c)
         y = f(c, lower, unitdiag)
 
         def of_triangle(dinverse):
@@ -222,8 +230,10 @@ def declare_system(f, name, dtype, solve):
 
     @rule(f)
     def _(a: ArrayLike, b: ArrayLike, overwrite_a=0, overwrite_b=0):
-        refuse_overwriting(name, overwrite_a, dtype, a)
-        refuse_overwriting(name, overwrite_b, dtype, b)
+        if overwrite_a:
+            refuse_overwriting(name, dtype, a)
+        if overwrite_b:
+            refuse_overwriting(name, dtype, b)
         y = lu, piv, x, info = f(a, b)
 
         def adjoint_solution(dy):
@@ -249,8 +259,10 @@ def declare_positive_system(f, name, dtype, solve):
 
     @rule(f)
     def _(a: ArrayLike, b: ArrayLike, lower=0, overwrite_a=0, overwrite_b=0):
-        refuse_overwriting(name, overwrite_a, dtype, a)
-        refuse_overwriting(name, overwrite_b, dtype, b)
+        if overwrite_a:
+            refuse_overwriting(name, dtype, a)
+        if overwrite_b:
+            refuse_overwriting(name, dtype, b)
         y = c, x, info = f(a, b, lower)
 
         def adjoint_solution(dy):
@@ -290,7 +302,8 @@ def declare_spectrum(f, name, dtype):
         liwork=None,
         overwrite_a=0,
     ):
-        refuse_overwriting(name, overwrite_a, dtype, a)
+        if overwrite_a:
+            refuse_overwriting(name, dtype, a)
         last = {} if iu is None else {"iu": iu}
         y = f(a, compute_v, range, lower, vl=vl, vu=vu, il=il, abstol=abstol, **last)
 

@@ -17,12 +17,11 @@ def piecewise(condition, xs, inside, safe, outside, other):
     What holds nowhere is not computed. Where both are, of arrays, each is given the numbers `safe`
     or `other` in the place of what it does not count for.
     """
-    if isinstance(condition, bool | np.bool_):
+    kind = type(condition)
+    if kind is np.bool_ or kind is bool:
         return inside(*xs) if condition else outside(*xs)
-    if isinstance(condition, np.ndarray):
-        hits = np.count_nonzero(condition)
-        if not hits:
-            return outside(*xs)
+    if isinstance(condition, np.ndarray) and not np.count_nonzero(condition):
+        return outside(*xs)
     first = [np.where(condition, x, y) for x, y in zip(xs, safe, strict=True)]
     second = [np.where(condition, y, x) for x, y in zip(xs, other, strict=True)]
     return np.where(condition, inside(*first), outside(*second))

@@ -3,6 +3,7 @@
 import cmath
 import contextvars
 import inspect
+from functools import partial
 from math import isfinite
 
 import numpy as np
@@ -51,7 +52,7 @@ def _of_many(f, parts):
         given = (*xs, y)
         pullbacks = [None] * count
         for i, part in known:
-            pullbacks[i] = _pullback(part, given, xs[i])
+            pullbacks[i] = partial(_pulled, part, given, xs[i])
         return y, tuple(pullbacks)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -64,11 +65,8 @@ def _of_many(f, parts):
     return body
 
 
-def _pullback(part, given, x):
-    def pullback(dy):
-        return _QUIET.copy().run(_cotangent, dy, part, given, x)
-
-    return pullback
+def _pulled(part, given, x, dy):
+    return _QUIET.copy().run(_cotangent, dy, part, given, x)
 
 
 def _cotangent(dy, part, given, x):

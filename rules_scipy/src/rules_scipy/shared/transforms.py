@@ -147,31 +147,35 @@ def settled(type, norm, orthogonalize, inverse):
 def one_trigonometric_adjoint(is_sine, inverse):
     """Return the function that gives the cotangent of the input of `dct`, `dst` or their inverses.
 
-    It takes the cotangent of the result, the type, the axis, the length along it before the
-    transform, the norm and what is said of `orthogonalize`.
+    It takes the cotangent of the result, the input, the type, the axis, the norm and what is said
+    of `orthogonalize`.
     """
     f = sf.idst if is_sine else sf.idct
 
-    def adjoint(dy, type, axis, length, norm, orthogonalize):
+    def adjoint(dy, x, kind, axis, norm, orthogonalize):
+        if type(dy) is not np.ndarray:
+            dy = np.asarray(dy)
         shape = dy.shape
-        n, ndim = shape[axis], len(shape)
+        n = shape[axis]
         make = held_factors if n <= FEW else held_factors.__wrapped__
-        behind = ndim - 1 - axis % ndim
-        given = n, is_sine, inverse, type, norm, orthogonalize, behind, dy.dtype.char
-        kind, first, last = make(*given)
+        kind, first, last = make(
+            n, is_sine, inverse, kind, norm, orthogonalize, axis, len(shape), dy.dtype.char
+        )
         if first is not None:
             dy = dy * first
         dx = f(dy, kind, None, axis, "ortho", False, None, True)
         if last is not None:
             dx = dx * last
+        length = x.shape[axis] if type(x) is np.ndarray else np.shape(x)[axis]
         return dx if n == length else resized(dx, length, axis)
 
     return adjoint
 
 
 @functools.lru_cache(maxsize=256)
-def held_factors(n, is_sine, inverse, type, norm, orthogonalize, behind, char):
+def held_factors(n, is_sine, inverse, type, norm, orthogonalize, axis, ndim, char):
     """Return the type of the orthogonal matrix, and what is multiplied by before and after it."""
+    behind = ndim - 1 - axis % ndim
     type, norm, choice = settled(type, norm, orthogonalize, inverse)
     doubled, halved, ends, more, power = scaling(is_sine, type, norm, choice)
     make = held_weights if n <= FEW else held_weights.__wrapped__

@@ -15,19 +15,19 @@ def given(**options):
 
 def conjugate(x):
     """Return the conjugate of `x`, which is `x` itself where it is real."""
-    if type(x) is np.ndarray:
+    if isinstance(x, np.ndarray):
         return x.conj() if x.dtype.kind == "c" else x
     return np.conj(x) if np.iscomplexobj(x) else x
 
 
 def transpose(a):
     """Return the transposes of a stack of matrices."""
-    return np.swapaxes(a, -1, -2)
+    return a.swapaxes(-1, -2) if isinstance(a, np.ndarray) else np.swapaxes(a, -1, -2)
 
 
 def adjoint(a):
     """Return the conjugate transposes of a stack of matrices."""
-    return np.swapaxes(conjugate(a), -1, -2)
+    return transpose(conjugate(a))
 
 
 def diagonal(a):
@@ -42,7 +42,7 @@ def diagonal_matrix(d):
 
 def outer(y, x):
     """Return `y x^H` for vectors, or for matrices of vectors in columns."""
-    return np.outer(y, conjugate(x)) if np.ndim(x) == 1 else y @ adjoint(x)
+    return np.outer(y, conjugate(x)) if x.ndim == 1 else y @ adjoint(x)
 
 
 def of_hermitian(da, lower=True):

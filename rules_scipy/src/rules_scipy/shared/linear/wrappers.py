@@ -15,19 +15,21 @@ def each_precision(module, *names, letters="sdcz"):
 
 def columns(x, dtype):
     """Return what a wrapper reads of an argument: a vector is a column."""
-    x = np.asarray(x)
-    x = (x.real if dtype.kind == "f" else x).astype(dtype, copy=False)
+    if not isinstance(x, np.ndarray) or x.dtype != dtype:
+        x = np.asarray(x)
+        x = (x.real if dtype.kind == "f" else x).astype(dtype, copy=False)
     return x[:, None] if x.ndim == 1 else x
 
 
 def like(dx, x):
     """Return a cotangent in the shape of an argument, which may be a vector for a column."""
-    return dx.reshape(np.shape(x))
+    shape = x.shape if isinstance(x, np.ndarray) else np.shape(x)
+    return dx if dx.shape == shape else dx.reshape(shape)
 
 
-def refuse_overwriting(name, overwrite, dtype, x):
+def refuse_overwriting(name, dtype, x):
     """Refuse to write to an argument, as a wrapper does where the layout allows it."""
-    if overwrite and isinstance(x, np.ndarray) and x.dtype == dtype and x.flags.f_contiguous:
+    if isinstance(x, np.ndarray) and x.dtype == dtype and x.flags.f_contiguous:
         raise NotImplementedError(f"{name} has no rule that overwrites an argument: leave it out")
 
 
