@@ -366,7 +366,7 @@ LEFT = [
 @pytest.mark.parametrize("f", LEFT, ids=lambda f: f.__name__)
 def test_is_refused_where_it_is_finalized_too_late(f):
     message = r"test_left_generators\.py:\d+: the generator .*read is left .*close it.*\[ZL023\]"
-    for _ in range(4):
+    for _ in range(4 if f is LEFT[0] else 1):  # each walks over all objects
         _start()
         with pytest.raises(DifferentiationError, match=message):
             value_and_grad(f)(0.4)
