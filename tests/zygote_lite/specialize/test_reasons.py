@@ -99,7 +99,7 @@ outside = [1.0, 2.0]
 
 @provokes(Unsound.WRITES_TO_GIVEN, 3.0)
 def writes_to_a_list_that_is_no_argument(x):
-    outside[0] = x * 2.0
+    outside[:1] = [x * 2.0]
     return outside[0] * x
 
 
