@@ -319,7 +319,7 @@ def interop(session):
     session.run("pytest", "-rs", "-n", "auto", *(session.posargs or hosts))
     session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", OF_HOSTS_PAGES)
     if not session.posargs:
-        session.run("python", "-m", "benchmarks.exported")  # which has a limit
+        session.run("python", "-m", "benchmarks.exported")  # times alone fail nothing
         # what is not installed has no rules
         ask_which_rules_answer(session, MATRIX["all"])
         session.run("python", "-m", "pip", "uninstall", "-qy", *OF_HOSTS)
