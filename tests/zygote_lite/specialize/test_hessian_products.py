@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -369,3 +370,23 @@ def test_trees_that_share_parts():
     kept = [product(p, {"w": V, "b": 1.0}) for _ in range(4)]
     kept[-1]["w"][:] = 99.0
     np.testing.assert_array_equal(product(p, {"w": V, "b": 1.0})["w"], kept[0]["w"])
+
+
+def test_a_vector_for_several_arguments_is_a_tuple():
+    for argnums, vector in (((1,), (V,)), ((0, 1), (A, V))):
+        product = hvp(lambda a, x: np.sum((a @ x) ** 3), argnums)
+        for _ in range(3):
+            product(A, X, vector)
+        for wrong in (vector[-1], [*vector], (*vector, V)):
+            with pytest.raises(TypeError, match="the vector given to hvp of <lambda> is"):
+                product(A, X, wrong)
+
+
+def test_all_entries_of_a_hessian_are_of_one_time():
+    slow = lambda x, b: np.sum(x) ** 2 * time.perf_counter() * b
+    for argnums in (0, (0, 1)):
+        second = hessian(slow, argnums)
+        for _ in range(3):
+            found = second(X, 2.0)
+            block = found if argnums == 0 else found[0][0]
+            assert np.all(block == block[0, 0])

@@ -57,8 +57,8 @@ class PlainCalls:
         """Return the code for calls of this kind, with the plain call that it comes to."""
         vector: tuple[Any, ...] = ()
         if self.form == PRODUCT:
-            arguments, last = arguments_and_vector(self.f, xs, kws)
-            xs, vector = arguments, last if self._takes_parts(last) else (last,)
+            xs, last = arguments_and_vector(self.f, xs, kws)
+            vector = (last,) if is_single(self.argnums) else last if type(last) is tuple else ()
         function, given, before = self.f, xs, 0
         if type(function) is not types.FunctionType or kws:
             call = plain_call(function, xs, kws, in_c=not self.compiled)
@@ -80,10 +80,6 @@ class PlainCalls:
             if made is not None and given is xs and not kws and (single or not vector):
                 self.by_count[len(xs) + len(vector)] = made, function
         return self.known[key], function, given + vector
-
-    def _takes_parts(self, vector: Any) -> bool:
-        """Return whether a vector is a tuple of those for several arguments."""
-        return type(vector) is tuple and not is_single(self.argnums)
 
 
 class PlainValues(PlainCalls):
