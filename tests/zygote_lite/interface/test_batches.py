@@ -99,12 +99,14 @@ def test_effects_happen_for_each_entry_in_order(capsys):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: vmap(product)(A, V), ValueError, "need the same length, .*: 3 and 4"),
+        (lambda: vmap(product)(A, V), ValueError, "need the same length; here: 3 and 4"),
         (lambda: vmap(product)(A, 1.0), ValueError, "an axis 0, and here it is float"),
         (lambda: vmap(product, (0, 5))(A, V), ValueError, "an axis 5, and here"),
         (lambda: vmap(product, (0,))(A, V), ValueError, "1 entry for 2 arguments"),
         (lambda: vmap(product, None)(A, V), ValueError, "here: no batch"),
-        (lambda: vmap(math.sin)(V[:0]), ValueError, "and not 0; here: 0"),
+        (lambda: vmap(lambda x: x if x > 0 else -x)(V[:0]), ValueError, "is empty, .*a branch"),
+        (lambda: vmap(lambda x: "a")(V[:0]), ValueError, "is empty, .*is a str"),
+        (lambda: vmap(product)(V[:0], V), ValueError, "need the same length; here: 0 and"),
         (lambda: vmap(lambda x: "a")(V), TypeError, "no array"),
         (lambda: vmap(lambda x: [x] * int(10 * x + 3))(V), ValueError, "different forms"),
         (lambda: vmap(lambda x: x, out_axes=None)(V), ValueError, "differs between entries"),
@@ -210,3 +212,72 @@ def test_errors_that_a_function_handles_print_no_warnings(f, x):
 def test_warnings_of_arrays_are_printed():
     with pytest.warns(RuntimeWarning, match="invalid value"):
         vmap(lambda x: np.sqrt(x * x - 5.0))(np.array([1.0, 4.0]))
+
+
+def of_a_pair(p, w):
+    return {"sum": p["x"] @ w, "both": (p["n"] > 0, w * 2)}
+
+
+EMPTY = [
+    (math.sin, 0, 0, (V,)),
+    (np.linalg.solve, 0, 0, (np.stack([np.eye(3)] * 3), A[:, :3])),
+    (np.linalg.inv, (2,), 1, (np.stack([np.eye(3)] * 2, 2),)),
+    (lambda i, w: w[i], (0, None), 0, (np.array([0, 1]), V)),
+    (lambda x: x * 2, -1, -1, (A.astype(np.float32),)),
+    (of_a_pair, ({"x": 0, "n": 0}, None), {"sum": 0, "both": (0, None)}, ({"x": A, "n": V[:3]}, V)),
+    (grad(lambda w, x: np.tanh(w @ x)), (None, 0), 0, (V, A)),
+    (vmap(lambda x: x @ x), 1, 0, (np.stack([A, A], 1),)),
+    (vmap(lambda x, w: (x * w, 1.0), (0, None), (1, 0)), (0, None), 0, (np.stack([A, A]), V)),
+]
+
+
+@pytest.mark.parametrize(("f", "axes", "out", "xs"), EMPTY)
+def test_an_empty_batch_has_the_shape_of_a_full_one_without_its_entries(f, axes, out, xs):
+    def cut(x, a):
+        if a is None:
+            return x
+        if isinstance(x, dict | tuple):
+            keys = x if isinstance(x, dict) else range(len(x))
+            parts = {key: cut(x[key], a if isinstance(a, int) else a[key]) for key in keys}
+            return parts if isinstance(x, dict) else tuple(parts.values())
+        return np.take(x, [], a)
+
+    every = axes if isinstance(axes, tuple) else (axes,) * len(xs)
+    empty = [cut(x, a) for x, a in zip(xs, every, strict=True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found, full = vmap(f, axes, out)(*empty), cut(vmap(f, axes, out)(*xs), out)
+    tree_map(np.testing.assert_array_equal, found, full)
+    tree_map(lambda x, y: np.testing.assert_equal(x.dtype, y.dtype), found, full)
+
+
+def test_an_empty_batch_in_a_batch():
+    for shape in ((3, 0, 2), (0, 3, 2), (0, 0, 2)):
+        assert vmap(vmap(lambda x: x[:1] * (x @ x)))(np.ones(shape)).shape == (*shape[:2], 1)
+
+
+def test_the_gradient_of_an_empty_batch_is_zero():
+    def loss(w, x):
+        value, shared = vmap(lambda x, w: (w @ x, w**2), (0, None), (0, None))(x, w)
+        return np.sum(value) + np.sum(shared)
+
+    for _ in range(3):
+        dw, dx = grad(loss, (0, 1))(V, A[:0])
+        np.testing.assert_array_equal(dw, 2 * V)
+        assert dx.shape == (0, 4)
+        np.testing.assert_allclose(hvp(loss)(V, A[:0], V), 2 * V)
+
+
+def test_a_function_with_effects_is_not_run_for_an_empty_batch(capsys):
+    made = []
+    for f in (lambda x: print("run") or x, lambda x: made.append(1) or x, lambda x: x * draw()):
+        with pytest.raises(ValueError, match="is empty, and the shape of its values is not known"):
+            vmap(f)(V[:0])
+        with pytest.raises(ValueError, match="is empty, and the shape of its values is not known"):
+            grad(lambda x, f=f: np.sum(vmap(f)(x)))(V[:0])
+    assert not made
+    assert not capsys.readouterr().out
+
+
+def draw(source=np.random.default_rng(0)):
+    return source.normal()

@@ -1,5 +1,6 @@
 """`vmap` of a function, at once: from batches, by their axes, to tracers, and back."""
 
+import contextlib
 import operator
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,11 +10,11 @@ import numpy as np
 from rulescore import Array, generation
 from rulescore.faults import an, counted
 from zygote_lite._batch.run import INSIDE, BatchRun
-from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, tracers_in
+from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, shown, tracers_in
 from zygote_lite._cotangents.kinds import tuple_like, within
 from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
 from zygote_lite._ir.names import name_of
-from zygote_lite._nested.gradients import simply_run
+from zygote_lite._nested.gradients import inside_run, simply_run
 from zygote_lite._tape.outermost import deeper_recursion
 from zygote_lite._tape.refusals.advice import hint_on_library
 from zygote_lite._tape.refusals.refusal import (
@@ -133,12 +134,12 @@ def lengths_of_batches(x: Any, axes: BatchAxes) -> set[int]:
 
 
 def length_of_batch(name: str, given: list[tuple[Any, BatchAxes]]) -> int:
-    """Return how long the batches of a call are, all of them; none is empty."""
+    """Return how long the batches of a call are, all of them."""
     lengths = {n for x, axes in given for n in lengths_of_batches(x, axes)}
-    if len(lengths) != 1 or lengths == {0}:
+    if len(lengths) != 1:
         found = " and ".join(map(str, sorted(lengths))) or "no batch"
         raise Fault.BATCH(
-            f"all batches that {name} is given need the same length, and not 0; here: {found}; "
+            f"all batches that {name} is given need the same length; here: {found}; "
             "give batches of one length, and `None` in `in_axes` for what all entries share"
         )
     return lengths.pop()
@@ -170,8 +171,7 @@ class Mapped:
             nodes: the numbers of the function, the arguments and the keywords there.
             xs, kws: the arguments.
         """
-        met: dict[int, int] = {}
-        key = (generation(), *[_type_and_shape(x, met) for x in (*xs, *kws.values())])
+        key = _types_and_shapes(xs, kws)
         why = self.refused.get(key)
         if why is not None:
             return why
@@ -190,7 +190,10 @@ class Mapped:
             return why
 
     def run(self, around: Any, nodes: Any, xs: Any, kws: Any) -> tuple[Any, Any]:
-        """Return the value for the batch; raise `NotBatched` where a loop is due."""
+        """Return the value for the batch; raise `NotBatched` where a loop is due.
+
+        An empty batch has the values of one entry, without that entry.
+        """
         axes = [*axes_of_arguments(self.in_axes, len(xs)), *(0 for _ in kws)]
         operands = [*xs, *kws.values()]
         count = length_of_batch(name_of(self.f), list(zip(operands, axes, strict=True)))
@@ -201,8 +204,26 @@ class Mapped:
         ]
         note_resolution(self.f, xs, f"run once for the batch of {count}")
         named = dict(zip(kws, given[len(xs) :], strict=True))
-        y = run.resolve(self.f, tuple(given[: len(xs)]), named)
+        with np.errstate(all="ignore") if run.is_empty else contextlib.nullcontext():
+            y = run.resolve(self.f, tuple(given[: len(xs)]), named)
         return _collected(run, y, self.out_axes)
+
+
+def _types_and_shapes(xs: Any, kws: Any) -> Any:
+    """Return what a refusal may depend on in the arguments of a call."""
+    met: dict[int, int] = {}
+    return (generation(), *[_type_and_shape(x, met) for x in (*xs, *kws.values())])
+
+
+@inside_run
+def refuse_empty(mapped: Mapped, xs: Any, kws: Any) -> None:
+    """Raise for an empty batch that the function is not run once for: no loop tells the shape."""
+    why = mapped.refused.get(_types_and_shapes(xs, kws), "its code is not run at once")
+    raise Fault.BATCH(
+        f"the batch that {name_of(mapped.f)} is given is empty, and the shape of its values is not "
+        f"known, for it is called entry by entry ({why}): write what an empty batch gives beside "
+        "the call of `vmap`"
+    )
 
 
 def _type_and_shape(x: Any, met: dict[int, int]) -> Any:
@@ -228,7 +249,9 @@ def _as_operand(run: BatchRun, x: Any, node: Any, axes: BatchAxes) -> Any:
                 x if node is None and type(x) is not Tracer else Tracer(run, x, node, batched=False)
             )
         moved: tuple[Any, Any] = (x, node)
-        if axes:
+        if run.is_empty:
+            moved = _one_entry(entry_of(x), axes), None
+        elif axes:
             moved = run.carried_out(np.moveaxis, (Tracer(run, x, node), axes, 0), {})
         run.arguments[id(x)] = x
         return Tracer(run, *moved)
@@ -239,6 +262,19 @@ def _as_operand(run: BatchRun, x: Any, node: Any, axes: BatchAxes) -> Any:
             value, at = run.around.call((None, node, None), operator.getitem, x, key)
         found[key] = _as_operand(run, value, at, a)
     return run.noted(in_tree_of(x, found)) if type(x) in (list, dict) else in_tree_of(x, found)
+
+
+def _one_entry(x: Any, axis: int) -> np.ndarray:
+    """Return a batch of one entry in the place of an empty one, with the axis of it in front."""
+    if type(x) is not np.ndarray or x.dtype.kind not in "biufc":
+        raise NotBatched(f"the empty batch is {describe(x)}")
+    entry = np.delete(np.array(np.shape(x)), axis).tolist()
+    made = np.zeros((1, *entry), x.dtype)
+    if x.dtype.kind in "fc":  # a number that most functions take, in a matrix with an inverse
+        made += 0.5
+        if len(entry) > 1 and entry[-1] == entry[-2]:
+            made += np.eye(entry[-1], dtype=x.dtype)
+    return made
 
 
 def _is_own(x: Any) -> bool:
@@ -264,23 +300,20 @@ def _collected(run: BatchRun, y: Any, axes: BatchAxes) -> tuple[Any, Any]:
             raise NotBatched("a value that is the same for all entries depends on the batch")
         return y.value, y.node
     value, node = y.value, y.node
+    if run.is_empty:
+        refuse_no_place(entry, axes)
+        whole = np.zeros((0, *np.shape(entry)), np.asarray(shown(value)).dtype)
+        return np.moveaxis(whole, 0, axes), None
     if not y.batched:
         shape = (run.count, *np.shape(entry))
-        value, node = run.carried_out(_repeated_anew, (y, shape), {})
-    if y.batched and (
-        type(value) is Tracer or value.base is not None or id(value) in run.arguments
-    ):
+        value, node = run.carried_out(np.broadcast_to, (y, shape), {})
+    if type(value) is Tracer or value.base is not None or id(value) in run.arguments:
         value, node = run.carried_out(np.copy, (Tracer(run, value, node),), {})
     run.arguments[id(value)] = value  # the next value with this array is a copy
     refuse_no_place(entry, axes)
     if axes:
         value, node = run.carried_out(np.moveaxis, (Tracer(run, value, node), 0, axes), {})
     return value, node
-
-
-def _repeated_anew(x: Any, shape: tuple[int, ...]) -> Any:
-    """Return a new array, which repeats what is the same for all entries."""
-    return np.copy(np.broadcast_to(x, shape))
 
 
 def _rebuilt_around(run: BatchRun, y: Any, parts: dict[Any, tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -63,6 +63,7 @@ class BatchRun(CallsAround):
 
     Attributes:
         count: how many entries there are.
+        is_empty: whether there is none: then the run is that of one, which tells what they are.
         parent: the run inside which this one differentiates the same batch.
         made: containers that this run has made, by identity: those may be changed.
         cells: variables that this run has made.
@@ -71,7 +72,7 @@ class BatchRun(CallsAround):
 
     def __init__(self, count: int, around: Any = None, parent: "BatchRun | None" = None) -> None:
         super().__init__(around)
-        self.count, self.parent = count, parent
+        self.count, self.is_empty, self.parent = count or 1, not count, parent
         self.made: dict[int, Any] = {}
         self.cells: dict[int, Any] = {}
         self.arguments: dict[int, Any] = {}

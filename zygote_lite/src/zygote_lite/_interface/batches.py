@@ -19,6 +19,7 @@ from zygote_lite._batch.mapped import (
     no_batch,
     parts_with_axes,
     refuse_axes,
+    refuse_empty,
     refuse_no_place,
 )
 from zygote_lite._ir.frames import entry
@@ -50,6 +51,9 @@ def vmap(
     with its output and its random draws; an entry is a view of the batch, and a value is copied
     before the next call. `explain` says which of the two it is, and why.
 
+    An empty batch gives an empty one. Its shape is found by a run of `f` on one entry, without any
+    side effect; where a loop is due, it is refused.
+
     Raises `ValueError` if batches have different lengths, or if there are none. (JAX's `vmap`.)
     """
     refuse_axes(in_axes, "in_axes")
@@ -62,8 +66,11 @@ def vmap(
         batch = [_batch_first(x, a) for x, a in zip(xs, axes, strict=True)]
         named = {name: _batch_first(x, 0) for name, x in kws.items()}
         given = [*zip(xs, axes, strict=True), *((x, 0) for x in kws.values())]
+        count = length_of_batch(name_of(f), given)
+        if not count:
+            refuse_empty(mapped, xs, kws)
         values = []
-        for i in range(length_of_batch(name_of(f), given)):
+        for i in range(count):
             value = f(
                 *[_entry_of_batch(x, a, i) for x, a in zip(batch, axes, strict=True)],
                 **{name: _entry_of_batch(x, 0, i) for name, x in named.items()},
