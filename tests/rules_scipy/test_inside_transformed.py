@@ -702,6 +702,23 @@ def slopes_of_changing_lines():
     return found
 
 
+class Shifted(Line):
+    """A line whose residual has a default."""
+
+    def residual(self, x, c, shift=1.0):
+        """Return zero at the root."""
+        return self.k * x + c * x**3 - shift
+
+
+def test_defaults_of_a_method_that_a_solver_is_given_may_change(monkeypatch):
+    slope = value_and_grad(of_line, argnums=1)
+    for shift in (1.0, 1.0, 1.0, 2.0, 2.0):
+        monkeypatch.setattr(Shifted.residual, "__defaults__", (shift,))
+        with recorded_only():
+            want = slope(Shifted(1.3), 1.2)
+        assert slope(Shifted(1.3), 1.2) == pytest.approx(want)
+
+
 def test_lines_that_a_solver_is_given_may_change():
     with recorded_only():
         want = slopes_of_changing_lines()

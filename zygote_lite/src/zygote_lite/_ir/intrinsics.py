@@ -211,6 +211,22 @@ def delete_cell(cell: Any, name: str, is_own: bool, /) -> None:
     del cell.cell_contents
 
 
+def held_in(cell: Any) -> tuple[Any, ...]:
+    """Return, in a tuple, what a variable that functions share holds, if it has a value."""
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return ()
+
+
+def put_in(cell: Any, held: tuple[Any, ...]) -> None:
+    """Give such a variable what it held; without that, no value."""
+    if held:
+        cell.cell_contents = held[0]
+    elif held_in(cell):
+        del cell.cell_contents
+
+
 # -- with --------------------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ from zygote_lite._cotangents.registry import (
     ValueAndPullback,
     no_pullback,
 )
-from zygote_lite._cotangents.run import EntryBack, slots_of, take_slots
+from zygote_lite._cotangents.run import EntryBack, current_store, slots_of, take_slots
 from zygote_lite._ir.intrinsics import (
     build_dict,
     build_list,
@@ -38,12 +38,14 @@ from zygote_lite._ir.intrinsics import (
     build_slice,
     build_tuple,
     delete_cell,
+    held_in,
     join_dict,
     join_list,
     join_tuple,
     matches_class,
     matches_mapping,
     matches_sequence,
+    put_in,
     read_cell,
     unpack,
     write_cell,
@@ -294,19 +296,31 @@ def _(nodes: Nodes, cell: Any, name: str, is_own: bool) -> ValueAndPullback:
 
 @handlers.structural(write_cell)
 def _(nodes: Nodes, cell: Any, value: Any) -> ValueAndPullback:
+    before = held_in(cell)
     cell.cell_contents = value
     mark_active(cell)
-
-    def write_cell_back(dy: Any) -> tuple[Any, ...]:
-        return None, None, slots_of(cell).pop("cell_contents", None)
-
-    return None, UndoOnly(write_cell_back)
+    return None, UndoOnly(lambda dy: (None, None, _undo_variable(cell, before)))
 
 
 @handlers.structural(delete_cell)
 def _(nodes: Nodes, cell: Any, name: str, is_own: bool) -> ValueAndPullback:
+    before = held_in(cell)
     delete_cell(cell, name, is_own)
-    return None, no_pullback(4)
+
+    def delete_cell_back(dy: Any) -> tuple[Any, ...]:
+        _undo_variable(cell, before)
+        return (None,) * 4
+
+    return None, UndoOnly(delete_cell_back)
+
+
+def _undo_variable(cell: Any, before: tuple[Any, ...]) -> Any:
+    """Put back what a variable held, and return the cotangent of what it holds."""
+    d = slots_of(cell).pop("cell_contents", None)
+    after = held_in(cell)
+    put_in(cell, before)
+    current_store().redo.append(functools.partial(put_in, cell, after))
+    return d
 
 
 # -- subscripts: an entry of a tuple, a list or a dict is read, written or deleted ---------------

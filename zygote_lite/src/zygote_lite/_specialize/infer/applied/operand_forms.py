@@ -124,8 +124,8 @@ class FormsOfGiven:
             raise NotSupported.RECURSION(f"{f.name} calls itself, and is given to a rule")
         builder.inputs.guard_function(own)
         defaults = defaults_of(own)
-        for name, x in defaults.items():
-            self.search.guard(builder.inputs.default_of(own, name), x)
+        for name, x in defaults.items():  # which the function that is made has, too
+            builder.inputs.guard(builder.inputs.default_of(own, name), x)
         if not all(map(is_known_constant, defaults.values())):
             raise self.refused()
         self.within.append(code)
