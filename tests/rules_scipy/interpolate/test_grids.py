@@ -34,6 +34,13 @@ def surface(x=X, y=Y, z=Z, at=AT, **options):
     return np.sum(W * made.ev(at[:, 0], at[:, 1]) ** 2) + made(at[0, 0], at[1, 1])[0, 0] ** 2
 
 
+def derived(x=X, y=Y, z=Z, at=AT, orders=(1, 2)):
+    made = si.RectBivariateSpline(x, y, z).partial_derivative(*orders)
+    knots, _, coefficients = made.tck
+    values = made(at[:, 0], at[:, 1], grid=False)
+    return np.sum(W * values**2) + coefficients @ np.arange(len(coefficients)) + np.sum(knots**2)
+
+
 CASES = {
     **{f"{method}, {name}": (lambda x, method=method, name=name: on_grid(
         **{name: x}, method=method), {"x": X, "z": Z, "at": AT}[name])
@@ -59,6 +66,10 @@ CASES = {
     "surface, places of degree 2": (lambda y: surface(y=y, ky=2, bbox=[-1, 3, None, None]), Y),
     "surface, point": (lambda x: surface(at=x), AT),
     "surface, held": (lambda x: surface(x=x, at=AT * 2), X),
+    **{f"surface, derivative, {name}": (lambda x, name=name: derived(**{name: x}), x)
+       for name, x in (("x", X), ("y", Y), ("z", Z), ("at", AT))},
+    "surface, second derivative": (lambda x: derived(x=x, orders=(2, 0)), X),
+    "surface, no derivative": (lambda x: derived(x=x, orders=(0, 0)), X),
     "surface, integral": (lambda x: si.RectBivariateSpline(x, Y, Z).integral(0.1, 3, -2, 0.2), X),
 }  # fmt: skip
 # one of each kind is called until transformed code answers
@@ -71,9 +82,10 @@ def test_derivatives(name):
     compare(f, x, differences(f, x), name in TRANSFORMED, rtol=1e-5, atol=1e-6)
 
 
-def test_second_derivatives():
-    expected = differences(lambda e: np.sum(gradient(surface, X + e * W[0])[0]), np.zeros(()))
-    np.testing.assert_allclose(np.sum(hessian(surface)(X)), expected, rtol=1e-5)
+@pytest.mark.parametrize("f", [surface, derived])
+def test_second_derivatives(f):
+    expected = differences(lambda e: np.sum(gradient(f, X + e * W[0])[0]), np.zeros(()))
+    np.testing.assert_allclose(np.sum(hessian(f)(X)), expected, rtol=1e-5)
 
 
 def test_values_that_are_not_numbers_have_no_influence():

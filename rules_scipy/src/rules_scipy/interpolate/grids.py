@@ -5,7 +5,12 @@ from scipy import interpolate as si
 from scipy.interpolate import _fitpack2, _fitpack_impl, _ndbspline, _rgi_cython
 
 from rules_scipy.interpolate.splines import pull_integral
-from rules_scipy.shared.interpolation.bsplines import Basis, raised
+from rules_scipy.shared.interpolation.bsplines import (
+    Basis,
+    derivatives,
+    pull_derivatives,
+    raised,
+)
 from rules_scipy.shared.interpolation.instances import fields_in, tangent_of
 from rules_scipy.shared.interpolation.interpolating import (
     not_a_knot,
@@ -274,6 +279,26 @@ def _(self: si.BivariateSpline, xa: float, xb: float, ya: float, yb: float):
         return surface_cotangent(self, (dtx, dty), dc), *(project(d, x) for d, x in limits)
 
     return value, pullback
+
+
+@rule(SURFACE.partial_derivative)
+def _(self: SURFACE, dx: int, dy: int):
+    made = self.partial_derivative(dx, dy)
+
+    def pullback(dmade):
+        found = dmade if made is self else fields_in(dmade, made, "tck")[0]
+        if made is self or found is None:
+            return found, None, None
+        (tx, ty), (kx, ky), c = surface(self)
+        along = derivatives(tx, c, kx, dx)
+        across = derivatives(ty, along[-1][1].T, ky, dy)
+        dtx, dty, dc = [np.zeros(len(x)) if d is None else d
+                        for d, x in zip(found, made.tck, strict=True)]  # fmt: skip
+        dty, dc = pull_derivatives(across, dty, np.reshape(dc, across[-1][1].T.shape).T)
+        dtx, dc = pull_derivatives(along, dtx, dc.T)
+        return surface_cotangent(self, (dtx, dty), dc), None, None
+
+    return made, pullback
 
 
 @solver(rule, si.RectBivariateSpline, by=("x", "y", "z"), with_ad=False)

@@ -121,3 +121,33 @@ def pull_raised(t, c, k, dt, dc):
     more[0] += dt[0]
     more[-1] += dt[-1]
     return inner + more, dsums * steps
+
+
+def slopes_of(t, k):
+    """Return by what the differences of coefficients are multiplied in those of the derivative.
+
+    Where knots coincide, the spline may jump, and SciPy's derivative has a coefficient of 0.
+    """
+    widths = (t[k + 1 : -1] - t[1 : -k - 1])[:, None]
+    return np.where(widths > 0, k / np.where(widths > 0, widths, 1.0), 0.0)
+
+
+def derivatives(t, c, k, order):
+    """Return knots, coefficients and degree of a spline and of its derivatives up to an order."""
+    found = [(t, c, k)]
+    for _ in range(order):
+        t, c, k = t[1:-1], slopes_of(t, k) * np.diff(c, axis=0), k - 1
+        found.append((t, c, k))
+    return found
+
+
+def pull_derivatives(found, dt, dc):
+    """Return the cotangents of knots and coefficients from those of the last derivative's."""
+    for t, c, k in reversed(found[:-1]):
+        dsteps = slopes_of(t, k) * dc
+        dwidths = -np.sum(dsteps * slopes_of(t, k) * np.diff(c, axis=0), axis=1) / k
+        none, end = np.zeros((1, c.shape[1])), np.zeros(k)
+        dt = dt + np.concatenate([end, dwidths]) - np.concatenate([dwidths, end])
+        dt = np.concatenate([np.zeros(1), dt, np.zeros(1)])
+        dc = np.concatenate([none, dsteps]) - np.concatenate([dsteps, none])
+    return dt, dc
