@@ -57,7 +57,15 @@ SECTIONS = {
         "splines",
         "without_rules",
     ),
-    "scipy.optimize": ("fits", "minima", "programs", "roots", "systems", "without_rules"),
+    "scipy.optimize": (
+        "elementwise",
+        "fits",
+        "minima",
+        "programs",
+        "roots",
+        "systems",
+        "without_rules",
+    ),
     "scipy.signal": (
         "chirps",
         "convolutions",

@@ -69,7 +69,8 @@ def _(ad, y, given):
 def _(ad, y, given):
     f, x = given["f"], y.root
     several = any(given[by] and not callable(given[by]) for by in ("fprime", "fprime2"))
-    root = Root(ad, so.root_scalar, f, x, given["args"], y.converged, several)
+    read = first_of if several else value_of
+    root = Root(ad, so.root_scalar, f, x, given["args"], y.converged, read)
 
     def pullback(dy):
         df, dargs = root.pulled(*parts_of(dy, so.root_scalar, ("root",)))
@@ -107,17 +108,16 @@ class Root:
     Arguments:
         ad: the AD.
         solve: SciPy's function, for errors.
-        f, args: the function, of which each entry is 0.
+        f, args: the function, and its further arguments.
         x: the root.
         done: whether it is one.
-        several: whether `f` returns its value in a tuple with derivatives.
+        read: what is 0, from `f`, `x` and `args`.
     """
 
-    def __init__(self, ad, solve, f, x, args, done, several=False):
+    def __init__(self, ad, solve, f, x, args, done, read=value_of):
         self.solve, self.x, self.args, self.done = solve, x, args, done
         self.about = f"the equation that {name_of(solve)} has solved"
         if done:
-            read = first_of if several else value_of
             self.y, self.back = ad(read, f, x, *as_arguments(args))
 
     def pulled(self, dx):
