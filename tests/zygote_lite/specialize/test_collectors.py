@@ -547,6 +547,71 @@ def test_a_container_may_become_one_that_is_read(f):
         assert found[0] == found[1], kind
 
 
+# -- dicts that hold attributes, and variables of modules ------------------------------------------
+
+
+def rate(x, *, power=2):
+    """Have an attribute, and a parameter by name."""
+    return x * rate.scale**power
+
+
+def puts_into_its_dict(x):
+    HELD["scale"] += 1.0
+    return x * rate.scale
+
+
+def puts_into_its_defaults(x):
+    HELD["power"] += 1
+    return rate(x)
+
+
+def puts_into_the_module(x):
+    HELD["FACTOR"] += 1.0
+    return x * FACTOR
+
+
+def assigns_the_attribute(x):
+    rate.scale += 1.0
+    return x * HELD["scale"]
+
+
+def assigns_that_of_an_object(x):
+    MODEL.calls = x
+    return x * HELD["calls"]
+
+
+FACTOR, HELD = 3.0, {}
+HOLDING = [
+    (puts_into_its_dict, lambda: vars(rate)),
+    (puts_into_its_defaults, lambda: rate.__kwdefaults__),
+    (puts_into_the_module, lambda: vars(HERE)),
+    (assigns_the_attribute, lambda: vars(rate)),
+    (assigns_that_of_an_object, lambda: vars(MODEL)),
+]
+
+
+@pytest.mark.parametrize(("f", "holder"), HOLDING)
+@pytest.mark.parametrize("at_first", [True, False])
+def test_a_dict_may_hold_attributes_or_variables(f, holder, at_first, monkeypatch):
+    def fresh_of(count):
+        vars(HERE).update(fresh())
+        vars(rate).update(scale=2.0), rate.__kwdefaults__.update(power=2)
+        MODEL.calls, HERE.FACTOR = 4.0, 3.0
+        apart = {"scale": 1.0, "power": 1, "FACTOR": 1.0, "calls": 1.0}
+        monkeypatch.setattr(HERE, "HELD", apart if count < 3 and not at_first else holder())
+        return lambda: (vars(rate), rate.__kwdefaults__, FACTOR, MODEL.calls)
+
+    for count in range(6):
+        now = fresh_of(count)
+        want, then = f(1.5), repr(now())
+        fresh_of(count)
+        with testing.recorded_only():
+            _, d = value_and_grad(f)(1.5)
+        now = fresh_of(count)
+        assert value_and_grad(f)(1.5) == (want, d)
+        assert repr(now()) == then
+
+
 # -- who else may read them ------------------------------------------------------------------------
 
 

@@ -2,6 +2,9 @@
 
 import textwrap
 from collections import deque
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
 
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.guards import checks_of, finite_checks, guards_of, lists_in
@@ -175,6 +178,7 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
         known = [other for other in made.inputs.objects if other != name]
         known += [other for other in inside if other != f"{name}.__dict__"]
         tests += [f"are_apart(({name}, {name}.__dict__), {', '.join(known)})"] if known else []
+    tests += _tests_of_attributes(made, lists)
     cells = [*made.inputs.assigned_cells]  # each of these has one variable
     if cells and made.inputs.captured:
         tests.append(f"are_apart(({', '.join(cells)},), {', '.join(made.inputs.captured)})")
@@ -184,6 +188,21 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
         tests += map(str, guards_of(expression, outer, name))
     outside = zip(given, (x for x, _ in made.inputs.given.values()), strict=True)
     return tests + _tests_of_changed(made, [name for name, x in outside if x.is_array]), given
+
+
+def _tests_of_attributes(made: Specialized, lists: list[str]) -> list[str]:
+    """Return the test that no dict that is read has attributes which the code assigns."""
+    inputs = made.inputs
+    changing = [f"{name}.__dict__" for name in inputs.assigned]
+    changing += [
+        f"{inputs.name_for(x.owner, 'o')}.__dict__" for x in inputs.variables.values()
+        if isinstance(x.owner, FunctionType)
+    ]  # fmt: skip
+    read = dict.fromkeys([*lists, *inputs.containers])
+    read |= dict.fromkeys(name for name, kind in inputs.classes.items() if issubclass(kind, dict))
+    for name in changing:
+        read.pop(name, None)  # of an object that is differentiated, too
+    return [f"are_apart(({', '.join(changing)},), {', '.join(read)})"] if changing and read else []
 
 
 def _tests_of_collectors(made: Specialized, lists: list[str]) -> list[str]:
@@ -197,8 +216,22 @@ def _tests_of_collectors(made: Specialized, lists: list[str]) -> list[str]:
         if issubclass(kind, (list, dict, set, deque)) and name not in (*names, *others)
     ]  # fmt: skip
     others += [f"{name}.__dict__" for name in (*inputs.objects, *inputs.assigned)]
+    if any(issubclass(inputs.classes[name], dict) for name in names):
+        others += [*_dicts_of("f", inputs.f)]
+        others += [d for name, x in inputs.bound.items() for d in _dicts_of(name, x)]
     tests = [f"are_distinct({', '.join(names)})"] if len(names) > 1 else []
     return tests + ([f"are_apart(({', '.join(names)},), {', '.join(others)})"] if others else [])
+
+
+def _dicts_of(name: str, x: Any) -> Iterator[str]:
+    """Yield the expressions for dicts that what is bound is, or has its attributes in."""
+    if type(x) is dict:
+        yield name
+    elif isinstance(x, FunctionType):
+        yield f"{name}.__dict__"
+        yield f"{name}.__kwdefaults__"
+    elif isinstance(x, ModuleType):
+        yield f"{name}.__dict__"
 
 
 def _tests_of_changed(made: Specialized, outside: list[str]) -> list[str]:
