@@ -1,5 +1,9 @@
 """Hessian times vector in specialized code: what the tape gives, and differences."""
 
+import collections
+import copy
+import dataclasses
+import enum
 import math
 import threading
 import time
@@ -7,8 +11,9 @@ import time
 import numpy as np
 import pytest
 
+from rulescore import Tangent
 from tests.zygote_lite.checks.oracles import answers, generic_only, is_alike, outcome
-from zygote_lite import grad, hessian, hvp, ravel, tree_map
+from zygote_lite import grad, hessian, hvp, jvp, ravel, tree_map, value_and_grad
 
 RNG = np.random.default_rng(0)
 X, Y, V = RNG.normal(size=6), RNG.normal(size=6), RNG.normal(size=6)
@@ -390,3 +395,153 @@ def test_all_entries_of_a_hessian_are_of_one_time():
             found = second(X, 2.0)
             block = found if argnums == 0 else found[0][0]
             assert np.all(block == block[0, 0])
+
+
+# -- objects and named tuples --------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Layer:
+    w: object
+    b: object
+
+    def __call__(self, x):
+        return np.tanh(self.w * x) * self.b
+
+
+class Scaled(Layer):
+    scale = 2.0
+
+    def __call__(self, x):
+        return super().__call__(x) ** 2 + self.scale
+
+
+class Kind(enum.Enum):
+    CUBIC = 1
+
+
+Pair = collections.namedtuple("Pair", "w b")
+NAMED = Layer(X, 2.0)
+NAMED.name, NAMED.kind, NAMED.other, NAMED.n, NAMED.act = "a", Kind.CUBIC, Y, 3, np.tanh
+
+
+def of_fields(p):
+    return np.sum(np.tanh(p.w) ** 3) * p.b**2
+
+
+def of_a_named_layer(p):
+    return np.sum(p.act(p.w) ** (3 if p.kind is Kind.CUBIC else 2)) * p.b**2
+
+
+def of_network(layers, x):
+    for layer in layers:
+        x = layer(x)
+    return np.sum(x**2)
+
+
+def of_a_model(p, x):
+    return np.sum(p.w(x) * p.b["a"].w) * p.b["c"][0] ** 2
+
+
+def moved_by(x, t, d):
+    """Return an argument at a distance along a direction."""
+    if d is None:
+        return x
+    if isinstance(d, Tangent):
+        moved = type(x).__new__(type(x))
+        for name, part in vars(x).items():
+            setattr(moved, name, moved_by(part, t, d[name]))
+        return moved
+    if isinstance(d, dict):
+        return {key: moved_by(part, t, d[key]) for key, part in x.items()}
+    if isinstance(d, tuple | list):
+        parts = [moved_by(part, t, e) for part, e in zip(x, d, strict=True)]
+        return type(x)(*parts) if hasattr(x, "_make") else type(x)(parts)
+    return x + t * d
+
+
+def numbers_in(d):
+    if isinstance(d, Tangent | dict):
+        d = [part for _, part in d.items()]
+    if isinstance(d, tuple | list):
+        return [number for part in d for number in numbers_in(part)]
+    return [] if d is None else list(np.ravel(d))
+
+
+OBJECTS = {
+    "dataclass": (of_fields, 0, (Layer(X, 2.0),), (Layer(Y, np.float64(0.5)),)),
+    "named tuple": (of_fields, 0, (Pair(X, 2.0),), (Pair(Y, 0.5),)),
+    "not read": (of_a_named_layer, 0, (NAMED,), (NAMED,)),
+    "network": (
+        of_network, (0, 1), ([Layer(X, 2.0), Scaled(Y, 0.5)], V),
+        ([Layer(Y, 2.0), Layer(Y, 0.5)], V),
+    ),
+    "nested": (
+        of_a_model, 0, (Pair(Layer(X, 2.0), {"a": Layer(Y, 1.0), "c": (0.5, X)}), V),
+        (Layer(Layer(X, 2.0), {"a": Layer(Y, 1.0), "c": [0.5, X]}), V),
+    ),
+    "method": (lambda p: float(np.sum(p(V))), 0, (Layer(X, 2.0),), (NAMED,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects(name):
+    f, argnums, first, second = OBJECTS[name]
+    # which notes the slots of a class in the class, once
+    choices = [copy.deepcopy((*xs, grad(f, argnums)(*xs))) for xs in (first, second)]
+    assert_agreement(f, *choices, argnums=argnums)
+    assert answers(f, choices[0])
+    agree_on_hessians(f, first, second, argnums=argnums)
+    moving = (0,) if argnums == 0 else argnums
+    v = (choices[0][-1],) if argnums == 0 else choices[0][-1]
+
+    def slope_at(t):
+        given = [moved_by(x, t, v[i]) if i in moving else x for i, x in enumerate(first)]
+        return np.array(numbers_in(grad(f, argnums)(*given)))
+
+    differences = (slope_at(1e-5) - slope_at(-1e-5)) / 2e-5
+    got = numbers_in(hvp(f, argnums)(*choices[0]))
+    np.testing.assert_allclose(got, differences, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [
+        Tangent(Layer, b=1.0, w=V), Tangent(Scaled, w=V, b=1.0), Tangent(Layer, w=V),
+        Tangent(Layer, w=V[:2], b=1.0), Tangent(Layer, w=V, b=None), Tangent(Layer, w=V, b=1),
+        Tangent(Layer, w=V * np.inf, b=1.0), Tangent(Layer, w=V.astype("f4"), b=1.0),
+        Layer(V, 1.0), {"w": V, "b": 1.0}, (V, 1.0), None,
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_other_vectors_for_objects(vector):
+    fits = Tangent(Layer, w=V, b=1.0)
+    assert_agreement(of_fields, (Layer(X, 2.0), fits), (Layer(X, 2.0), vector))
+
+
+def test_objects_that_are_shared_and_change():
+    shared = Layer(X, 2.0)
+    f = lambda a, b: np.sum(a.w**3 * b.w) * b.b
+    v = Tangent(Layer, w=V, b=1.0)
+    apart = (Layer(X, 2.0), Layer(Y, 1.0), (v, v))
+    assert_agreement(f, apart, (shared, shared, (v, v)), argnums=(0, 1))
+    of_both = lambda p: np.sum(p[0].w ** 3 * p[1].w) * p[1].b
+    assert_agreement(of_both, ([*apart[:2]], [v, v]), ([shared, shared], [v, v]))
+    product, p = hvp(of_fields), Layer(X, 2.0)
+    for change in ({}, {}, {"more": Y}, {"w": 0.5}, {"b": np.float32(2.0)}, {"w": X, "b": 2.0}):
+        vars(p).update(change)
+        for _ in range(2):
+            along = grad(of_fields)(p)
+            got = outcome(lambda along=along: product(p, along))
+            assert is_alike(got, generic_hvp(of_fields, p, along))
+
+
+def test_forward_mode_over_gradients_by_objects():
+    p = Layer(X, 2.0)
+    p.name, p.other, p.n = "a", Y, 3
+    v = Tangent(Layer, w=V, b=1.0, name=None, other=Y, n=1.0)
+    for derivative in (grad(of_fields), value_and_grad(of_fields)):
+        with generic_only():
+            want = jvp(derivative, (p,), (v,))
+        for _ in range(3):
+            assert is_alike(jvp(derivative, (p,), (v,)), want)

@@ -23,6 +23,8 @@ from zygote_lite._nested.gradients import (
     inside_run,
 )
 from zygote_lite._specialize.compare import is_finite_answer
+from zygote_lite._specialize.infer.models.classes import is_plain
+from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
 from zygote_lite._specialize.watch import AUXILIARY, PRODUCT, PULLBACK
@@ -161,13 +163,18 @@ def hessian(
     def hessian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)
         given = [(*xs, *kws.values())[number] for number in active.numbers]
-        if {*map(type, given)} <= _BY_PRODUCTS and not has_aux:
+        if all(map(_is_for_products, given)) and not has_aux:
             return by_products(*xs, _no_vector(given, active.is_single), **kws)
         return generic(*xs, **kws)
 
     if not has_aux:
         mark_derivative(hessian_of, Verb.HESSIAN, f, argnums)
     return hessian_of
+
+
+def _is_for_products(x: Any) -> bool:
+    """Return whether a Hessian by an argument may be made of products with vectors."""
+    return type(x) in _BY_PRODUCTS or is_named_tuple(type(x)) or is_plain(x)
 
 
 def _no_vector(xs: list[Any], is_single: bool) -> Any:
@@ -184,11 +191,12 @@ def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> A
         return NotImplemented
     arguments = given[: len(known.active)]
     numbers = [i for i, flag in enumerate(known.active) if flag]
-    zeros = _no_vector([arguments[i] for i in numbers], known.single)
+    by = [arguments[i] for i in numbers]
+    moving = by[0] if known.single else tuple(by)
 
     def times(v: Any) -> tuple[Any, ...]:
         """Return the product with a vector, in the places of the arguments."""
-        vector = (filled(v, zeros),) if known.single else filled(v, zeros)
+        vector = (filled(v, moving),) if known.single else filled(v, moving)
         row = known.enter(function, *arguments, *vector)
         if row is None:
             raise NotAnsweredError
@@ -199,7 +207,7 @@ def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> A
 
     try:
         return jacobian_by(
-            function, zeros, times, numbers, known.single, arguments, arguments, stack_rows
+            function, moving, times, numbers, known.single, arguments, arguments, stack_rows
         )
     except NotAnsweredError:
         return NotImplemented

@@ -173,6 +173,11 @@ def lists_in(x: Value, path: str) -> list[str]:
 
 def finite_checks(text: str, x: Value) -> list[str]:
     """Return the tests that a value is finite, part by part of a tuple, list or dict."""
+    if x.fields is not None:
+        keys = range(len(x.fields)) if isinstance(x.sample, tuple) else x.fields
+        fields = zip(keys, x.fields.values(), strict=True)
+        parts = [finite_checks(f"{text}[{at!r}]", item) for at, item in fields]
+        return [test for part in parts for test in part]
     if x.items is not None:
         parts = [finite_checks(f"{text}[{at}]", item) for at, item in parts_of(x)]
         return [test for part in parts for test in part]

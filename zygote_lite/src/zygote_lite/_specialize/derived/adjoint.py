@@ -166,6 +166,9 @@ def _translated(x: Value, env: Env) -> Value:
 
 def _gradient_parts(x: Value, gradients: dict[Value, Value | None], env: Env) -> Any:
     """Return the gradient of an argument in its form; `None` where none of its parts has one."""
+    if x.read is not None:
+        given = [x.read.get(name) for name in vars(x.sample)]
+        return [None if part is None else _gradient_parts(part, gradients, env) for part in given]
     if x.items is not None or x.fields is not None:
         parts = x.items or [] if type(x.sample) is not dict else (x.items or [])[1::2]
         if x.fields is not None:

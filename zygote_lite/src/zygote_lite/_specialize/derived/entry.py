@@ -3,6 +3,7 @@
 from typing import Any
 
 from zygote_lite._specialize.infer.forms import KINDS
+from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.derivatives import DerivativeInside, PullbackInside
 from zygote_lite._specialize.typed.drafts import Env
@@ -43,6 +44,9 @@ class InnerInputs:
                     for key, part in zip(x.sample, x.items[1::2], strict=True)
                 })  # fmt: skip
             return structure(type(x.sample), [self.argument(part, active=True) for part in x.items])
+        if x.read is not None and self.outer.only_derives:
+            _differentiated.read_all(self.inner, x)
+            return x
         if x.fields is not None and isinstance(x.sample, tuple):
             fields = [self.argument(part, active=True) for part in x.fields.values()]
             return named_tuple(type(x.sample), fields)

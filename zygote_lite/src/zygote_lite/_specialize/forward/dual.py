@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import Tangent
 from zygote_lite._specialize.forward.held import ContainerRules, is_moving, touches_container
 from zygote_lite._specialize.forward.lists import tangents_of_list
 from zygote_lite._specialize.forward.rules import is_pullback_of_rule
@@ -49,7 +50,7 @@ from zygote_lite._specialize.typed.raising import raised_by, raised_by_store
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import as_number_like, is_view
 from zygote_lite._specialize.typed.shadows import places_equal
-from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.structures import mapping, named_tuple, structure, tangent_of
 from zygote_lite._specialize.typed.values import Value, constant, list_root, memory_of, shape_root
 
 _OF_A_SHAPE = (np.zeros_like, np.ones_like, np.empty_like)  # of an array, and none of its numbers
@@ -318,6 +319,11 @@ class Dual(ContainerRules):
             return mapping({key: self.of_result(part) for key, part in parts})
         if y.items is not None:
             return structure(type(y.sample), [self.of_result(item) for item in y.items])
+        if y.fields is not None and isinstance(y.sample, tuple | Tangent):
+            fields = {name: self.of_result(part) for name, part in y.fields.items()}
+            if isinstance(y.sample, tuple):
+                return named_tuple(type(y.sample), [*fields.values()])
+            return tangent_of(y.sample._primal, fields)
         if not (y.is_scalar or y.is_array) or y.is_constant:
             if y.is_scalar and type(y.sample) in FLOATS | COMPLEXES:
                 return constant(type(y.sample)(0.0))

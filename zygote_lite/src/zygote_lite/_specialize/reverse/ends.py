@@ -96,9 +96,9 @@ def refuse_other_values(result: Value, as_pullback: bool = False, as_complex: bo
 
 def refuse_other_gradients(x: Value) -> None:
     """Refuse a gradient that holds anything but floats, arrays of them and `None`."""
-    for _, part in parts_of(x):
+    for part in (part for _, part in parts_of(x)) if x.fields is None else x.fields.values():
         refuse_other_gradients(part)
-    if x.items is None and not (x.is_constant and x.sample is None):
+    if x.items is None and x.fields is None and not (x.is_constant and x.sample is None):
         refuse_other_values(x, as_pullback=True)
 
 

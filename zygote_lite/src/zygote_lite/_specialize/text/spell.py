@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import Tangent
 from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
 from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import ArrayOf
@@ -57,6 +58,8 @@ class Speller:
             return self.inlined[x]
         if x.items is not None:
             return self.structure(x), ATOM
+        if x.fields is not None and isinstance(x.sample, tuple | Tangent):
+            return self.record(x), ATOM
         if x.is_constant:
             return self.constant(x.sample)
         return self.read(x), ATOM
@@ -70,6 +73,14 @@ class Speller:
         if isinstance(x.sample, list):
             return f"[{', '.join(parts)}]"
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+    def record(self, x: Value) -> str:
+        """Return the text of a named tuple, or of the gradient of an object."""
+        fields = {name: self.expression(part) for name, part in (x.fields or {}).items()}
+        if isinstance(x.sample, tuple):
+            return f"{self.bind(type(x.sample))}({', '.join(fields.values())})"
+        given = [f"{name}={part}" for name, part in fields.items()]
+        return f"{self.bind(Tangent)}({', '.join([self.bind(x.sample._primal), *given])})"
 
     def index(self, x: Value) -> str:
         """Return the text of a subscript."""

@@ -52,6 +52,13 @@ def named_tuple(kind: Any, fields: list[Value]) -> Value:
     return value
 
 
+def tangent_of(kind: type, fields: dict[str, Value]) -> Value:
+    """Return the gradient of an object, whose fields are known one by one."""
+    value = Value(Other(Tangent), Tangent(kind, **{name: x.sample for name, x in fields.items()}))
+    value.fields, value.moved = fields, True
+    return value
+
+
 def blank(kind: Any) -> Any:
     """Return an object of a class, without attributes."""
     if kind is types.SimpleNamespace:

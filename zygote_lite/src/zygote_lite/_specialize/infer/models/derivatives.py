@@ -24,13 +24,13 @@ from zygote_lite._specialize.typed.derivatives import (
     derivative_of,
     verb_of,
 )
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Scalar, may_be_complex
+from zygote_lite._specialize.typed.facts import COMPLEXES, FLOATS, ArrayOf, Scalar, may_be_complex
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import CONDITIONS, same_shape
 from zygote_lite._specialize.typed.stand_ins import LOST, Local
-from zygote_lite._specialize.typed.structures import mapping, named_tuple, structure
+from zygote_lite._specialize.typed.structures import mapping, named_tuple, structure, tangent_of
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 from zygote_lite._tape.seeds import argument_numbers, is_single
 
@@ -161,6 +161,14 @@ def _in_form(builder: Builder, x: Value, d: Any, *, zeros: bool = False) -> Valu
         if d is None:
             return _zero(builder, x) if zeros else constant(None)
         return _of_kind(builder, x, d)
+    if x.read is not None:
+        fields = {
+            name: _in_form(builder, x.read[name], part, zeros=zeros)
+            if name in x.read
+            else constant(None)
+            for name, part in zip(vars(x.sample), d, strict=True)
+        }
+        return tangent_of(type(x.sample), fields)
     parts = (x.items or [])[1::2] if type(x.sample) is dict else x.items
     if x.fields is not None:
         parts = [*x.fields.values()]
@@ -213,7 +221,7 @@ def _zero(builder: Builder, x: Value) -> Value:
             )
         return builder.apply(np.zeros_like, [x])
     if isinstance(x.fact, Scalar) and not isinstance(x.sample, bool | np.bool_):
-        kind = type(x.sample) if type(x.sample) in FLOATS else float
+        kind = type(x.sample) if type(x.sample) in FLOATS | COMPLEXES else float
         return constant(kind(0.0))
     return constant(None)  # text, or a truth value
 

@@ -61,6 +61,21 @@ def attribute_of_differentiated(builder: Builder, x: Value, name: str) -> Value:
     return x.read[name]
 
 
+def read_all(builder: Builder, x: Value) -> None:
+    """Read all attributes that can have a gradient, also those of what they hold."""
+    waiting = [x]
+    while waiting:
+        x = waiting.pop()
+        waiting += x.items or (x.fields or {}).values()
+        if x.read is None:
+            continue
+        for name, field in vars(x.sample).items():
+            kind = kind_of(field)
+            if kind != INERT and not (kind == FUNCTION and not held_by(field)):
+                attribute_of_differentiated(builder, x, name)
+        waiting += x.read.values()
+
+
 def _part(builder: Builder, x: Any, expression: str, stem: str) -> Value:
     """Return what an attribute or an item is."""
     inputs, kind = builder.inputs, kind_of(x)
