@@ -114,6 +114,7 @@ SECTIONS = {
         "limits",
         "mills",
         "noncentral",
+        "powers",
         "quantiles",
         "samples",
         "searches",
