@@ -69,7 +69,6 @@ OTHERS = {
     "label statistics": lambda p: (ndimage.sum(SIGNAL * p[0], LABELS, [1, 2])
                                    + ndimage.mean(SIGNAL + p[1], LABELS, [2, 3])
                                    + ndimage.variance(SIGNAL * p[2], LABELS, [1, 3])),
-    "geometric_slerp": lambda p: spatial.geometric_slerp(p / np.sqrt(np.sum(p**2)), [1, 0, 0], p),
     "procrustes": lambda p: spatial.procrustes(np.cos(np.outer(X, p[:2])),
                                                np.outer(X, p[1:]) ** [1, 2])[2],
 }  # fmt: skip

@@ -18,6 +18,7 @@ def test_examples(example):
 F = {
     "boxcox_llf": lambda v: stats.boxcox_llf(v[0], v[1:] + 1),
     "yeojohnson_llf": lambda v: stats.yeojohnson_llf(v[0], v[1:]),
+    "pmean": lambda v: stats.pmean(v[1:] + 1, v[0]),
     "yeojohnson": lambda v: np.sum(stats.yeojohnson(v[1:], v[0]) ** 2),
 }
 
@@ -44,3 +45,13 @@ def test_large_powers():
                 differences(lambda x: stats.boxcox_llf(500.0, x), X)]  # fmt: skip
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+
+
+def test_power_means_with_a_zero():
+    a = np.append(0.0, X)
+    for p in (1.0, 3.0):
+        found = gradient(stats.pmean, a, p)
+        expected = stats.pmean(a, p) * a ** (p - 1) / np.sum(a**p)
+        np.testing.assert_allclose(found[0], expected)
+        slope = differences(lambda p: stats.pmean(a, float(p)), np.array(p))
+        assert found[1] == pytest.approx(slope, rel=1e-7)

@@ -1,6 +1,7 @@
 """What `scipy.spatial.transform.Rotation` does with rotations, which are arrays of quaternions."""
 
 import numpy as np
+from scipy.spatial import _geometric_slerp as sg
 from scipy.spatial.transform import _rotation_cy as compiled
 
 from rules_scipy.shared.points.metrics import broadcast_back
@@ -220,3 +221,33 @@ def _(a: ArrayLike, b: ArrayLike, weights: object, return_sensitivity=False):
         return project(da, a), project(db, b), None if weights is None else project(dw, weights)
 
     return y, pullback
+
+
+@rule(sg.geometric_slerp)
+def _(start: ArrayLike, end: ArrayLike, t: ArrayLike, tol=1e-7, *, ad):
+    y = sg.geometric_slerp(start, end, t, tol)
+    a, b, times = np.asarray(start, float), np.asarray(end, float), np.ravel(np.asarray(t, float))
+    if np.array_equal(a, b):
+        back = on_one_point(a, b, times)
+    else:
+        back = ad(sg._geometric_slerp, a, b, times)[1]
+
+    def pullback(dy):
+        _, da, db, dt = back(np.reshape(dy, (len(times), len(a))))
+        return project(da, start), project(db, end), project(np.reshape(dt, np.shape(t)), t)
+
+    return y, pullback
+
+
+def on_one_point(a, b, t):
+    """Return the pullback of an arc between points that are equal, which SciPy returns at once.
+
+    A place is `f(1 - t) * a + f(t) * b`, where `f(t) = sin(t * angle) / sin(angle)`.
+    """
+
+    def back(dy):
+        to_a, to_b = dy @ a, dy @ b
+        dcosine = -np.sum((1 - t) * (1 - (1 - t) ** 2) * to_a + t * (1 - t**2) * to_b) / 3
+        return None, (1 - t) @ dy + dcosine * b, t @ dy + dcosine * a, to_b - to_a
+
+    return back

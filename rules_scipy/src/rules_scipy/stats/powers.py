@@ -1,6 +1,6 @@
-"""Powers of samples, and the likelihood of one: for some powers SciPy takes the logarithm instead.
+"""Powers of samples, their likelihood, and power means: for some powers SciPy takes logarithms.
 
-There the source has the value of the limit, and not its slope by the power.
+There its source has the value of the limit, and not the slope by the power.
 """
 
 import numpy as np
@@ -51,3 +51,35 @@ def transformed(lmb, log, axis):
         return log * sp.exprel(lmb * log), np.exp(lmb * log), boxcox_by_power(log, lmb)
     power = np.exp(lmb * log - np.max(lmb * log, axis=axis, keepdims=True))
     return power / lmb, power, (log - 1 / lmb) / lmb * power
+
+
+@rule(stats.pmean)
+def _(a: ArrayLike, p: float, *, axis=0, keepdims=False):
+    y = stats.pmean(a, p, axis=axis, keepdims=keepdims)
+
+    def pullback(dy):
+        x = np.asarray(a, float)
+        mean, dy = (restored(v, x, axis, keepdims) for v in (y, dy))
+        whole = np.sum(x**p, axis=axis, keepdims=True)
+        by_power = np.sum(dy * mean * slope_by_power(p, x, whole, axis))
+        return project(dy * mean * x ** (p - 1) / whole, a), project(by_power, p)
+
+    return y, pullback
+
+
+def slope_by_power(p, x, whole, axis):
+    """Return the derivative of the logarithm of a power mean by the power.
+
+    The logarithm is `k(p) / p`, where `k` generates the cumulants of the logarithms of `x`, and
+    `k(p) = log1p(p * p * second)` if their mean is zero.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.log(x)
+        log = log - np.mean(log, axis=axis, keepdims=True)
+    if np.all(np.abs(p * log) <= 1):
+        second = np.mean(log**2 * sp.hyp1f1(1, 3, p * log), axis=axis, keepdims=True) / 2
+        first = np.mean(log**2 * sp.exprel(p * log), axis=axis, keepdims=True)
+        square = p * p * second
+        return first / (1 + square) - second * sp.hyp2f1(1, 1, 2, -square)
+    expected = np.sum(sp.xlogy(x**p, x), axis=axis, keepdims=True) / whole
+    return expected / p - np.log(whole / (x.size / whole.size)) / p**2
