@@ -13,6 +13,7 @@ import numpy as np
 from rulescore import project
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (
+    FLOATS,
     UNKNOWN,
     ArrayOf,
     Other,
@@ -129,6 +130,8 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
         return d
     if not builder.follows:
         return builder.operation(project, [d, x], fact=x.fact).target
+    if isinstance(x.fact, Scalar) and not may_be_complex(d.fact) and len(x.fact.classes) == 1:
+        return _as_number(builder, d, *x.fact.classes)
     if not (isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)):
         raise Unsound.COTANGENT_TYPE("the shape of a gradient is known only as it runs")
     op = builder.operation(project, [d, x], fact=x.fact)
@@ -137,6 +140,18 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
         op.target.active = True
         op.reverse_rule, op.active_operands = ProjectedRule(d), [d]
     return op.target
+
+
+def _as_number(builder: Builder, d: Value, kind: type) -> Value:
+    """Write the cotangent of a number, of one kind, where it is differentiated again."""
+    if d.has_no_axes:
+        d = builder.apply(operator.getitem, [d, constant(())])
+    elif d.is_array:
+        d = builder.apply(np.ndarray.sum, [d])
+    kind = kind if kind in FLOATS else float
+    if isinstance(d.fact, Scalar) and d.fact.classes == {kind}:
+        return d
+    return builder.apply(kind, [d])
 
 
 def _projected_parts(builder: Builder, d: Value, x: Value) -> Value:
