@@ -25,6 +25,7 @@ from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.iteration.rows import refuse_changed_rows
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
+from zygote_lite._specialize.infer.models.callables import settle_caches
 from zygote_lite._specialize.infer.recursion import refuse_changed_functions
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.infer.writes import own_arguments, own_outside_arrays
@@ -147,6 +148,7 @@ def _with_reverse(
     settle_attributes(builder)
     settle_variables(builder)
     settle_collectors(builder)
+    settle_caches(builder)
     settle_changes(builder)
     refuse_changed_functions(builder.out)
     _differentiated.complete(builder, arguments)

@@ -27,6 +27,7 @@ from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
+from zygote_lite._specialize.infer.models.callables import settle_caches
 from zygote_lite._specialize.infer.models.lists.items import fact_of_list
 from zygote_lite._specialize.infer.recursion import refuse_changed_functions
 from zygote_lite._specialize.infer.signature import refuse_many_parts
@@ -106,6 +107,7 @@ def _dual_code(
             settle_attributes(builder)
             settle_variables(builder)
             settle_collectors(builder)
+            settle_caches(builder)
             settle_changes(builder)
             refuse_changed_functions(builder.out)
             _differentiated.complete(builder, arguments)

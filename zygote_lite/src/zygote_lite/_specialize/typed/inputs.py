@@ -79,6 +79,7 @@ class Inputs:
             taken as the samples take them.
         within_cached: the functions under `lru_cache` whose calls are being read.
         asks_caches: whether one is asked at entry that reads more than constants from around it.
+        has_cached_arrays: whether a function under `lru_cache` gives arrays as the code runs.
         effects: what holds the effects of a run, where it has any that can be seen from outside.
         drawn: expressions for the random generators from outside that the code draws from.
         changing: expressions for the containers from outside that the code changes.
@@ -138,7 +139,7 @@ class Inputs:
         self.has_numbers = False
         self.given: dict[str, tuple[Value, str]] = {}
         self.within_cached: set[Any] = set()
-        self.asks_caches = False
+        self.asks_caches = self.has_cached_arrays = False
         self.constants: dict[str, Any] = {}
         self.facts: dict[str, Fact] = {}
         self.varying: frozenset[OutsidePlace] = frozenset()

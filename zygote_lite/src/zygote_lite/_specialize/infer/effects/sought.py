@@ -7,6 +7,7 @@ making code calls it on samples, and code that is left is run again by the tape.
 import ast
 import builtins
 import contextlib
+import functools
 import itertools
 import sys
 import types
@@ -59,7 +60,10 @@ class Search:
 
     Attributes:
         arrays: those arrays.
+        calls_itself: whether a function under `lru_cache` does.
     """
+
+    calls_itself = False
 
     def __init__(self, builder: Builder, with_rules: bool = False) -> None:
         self.builder, self.with_rules = builder, with_rules
@@ -219,6 +223,10 @@ class Search:
             raise Unsound.EFFECTS(f"a rule of yours for {name} may have side effects")
         if isinstance(x, types.FunctionType) and takes_engine(x):
             return  # what it calls is looked at where it is given
+        cached = x if isinstance(x, functools._lru_cache_wrapper) else None
+        if cached is not None and cached.__wrapped__ in self.seen:
+            self.calls_itself = True
+            return
         if isinstance(x, types.FunctionType) and not is_pure(x):
             self.look(x, depth + 1)
         elif isinstance(x, type):

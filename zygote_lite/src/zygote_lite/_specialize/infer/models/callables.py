@@ -10,18 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._cotangents.run import state
 from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.places import is_installed, is_library
 from zygote_lite._specialize.infer.effects.sought import Search
 from zygote_lite._specialize.infer.held.dicts import demand_room
 from zygote_lite._specialize.infer.models.dicts import entries_of_dict, is_plain_key
 from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, signature_of, text_of
+from zygote_lite._specialize.infer.plain_calls import may_be_called
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.notes import is_outside_changed
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import has_length
 from zygote_lite._specialize.typed.stand_ins import CacheMaker, Local, LocalCache, Method, Partial
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
@@ -53,7 +56,7 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
         builder.inputs.guards[f"{f.where}.cache_info().currsize == 1"] = None
         return _kept(builder, f, xs, kws)
     inner = f.sample.__wrapped__
-    told = _signature_kept(builder, f, xs, kws)
+    told = _signature_kept(builder, f, xs, kws) or _asked_as_it_is(builder, f, xs, kws)
     if told is not None:
         return told
     if not isinstance(inner, types.FunctionType):
@@ -78,6 +81,79 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
             "a function under `lru_cache` returns something other than a number or text"
         )
     return found
+
+
+def _asked_as_it_is(
+    builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value]
+) -> Value | None:  # fmt: skip
+    """Write the call of a function under `lru_cache` that is given nothing differentiated.
+
+    So it gives what Python gives. `None` where the code must not call it, or knows less of it.
+    """
+    inner, given = f.sample.__wrapped__, [*xs, *kws.values()]
+    may_ask = all(not x.active and (x.is_scalar or is_inert(x)) for x in given)
+    may_ask = may_ask and isinstance(inner, types.FunctionType) and not builder.inner
+    if not may_ask or not may_be_called(builder, inner, xs, kws):
+        return None
+    attempt, called = builder.attempt(), constant(f.sample)
+    try:
+        effects = Search(builder)
+        effects.look(inner, 0)
+        if effects.calls_itself and any(map(_reads_numbers, effects.seen)):
+            raise Unsound.MAY_CHANGE(
+                "a function under `lru_cache` reads a number, and calls itself"
+            )
+        with effects.ending():
+            op = builder.operation(from_cache, [called, *xs], kws, inner.__name__, certain=False)
+        found = _parts_asked(builder, op)
+    except NotSpecializable:
+        builder.give_up(attempt)
+        return None
+    builder.inputs.guard(str(f.where), f.sample)
+    builder.inputs.as_they_are[inner.__name__] = "what it gives is kept under `lru_cache`"
+    builder.searched.add(op)
+    return found
+
+
+def _reads_numbers(f: types.FunctionType) -> bool:
+    """Return whether a function reads numbers or texts from around it."""
+    return any(map(is_plain_key, _globals_of(f)))
+
+
+def from_cache(f: Any, *xs: Any, **kws: Any) -> Any:
+    """Return what a function under a cache gives; on samples, what it gives without."""
+    return (f.__wrapped__ if state.tries else f)(*xs, **kws)
+
+
+def _parts_asked(builder: Builder, op: Any) -> Value:
+    """Return a number or an array that a cache gives, or a tuple of these."""
+    y = op.target
+    if type(y.sample) is not tuple:
+        return _checked(builder, op)
+    builder.demand(has_length, y, constant(len(y.sample)))
+    parts = [
+        _checked(builder, builder.operation(operator.getitem, [y, constant(i)]))
+        for i in range(len(y.sample))
+    ]
+    return structure(tuple, parts)
+
+
+def _checked(builder: Builder, op: Any) -> Value:
+    """Return a value that is tested to be of its type; an array is nobody's to write to."""
+    y: Value = op.target
+    if not (y.is_array or isinstance(y.fact, Scalar)):
+        raise Unsound.CLASS("a function under `lru_cache` gives something other than numbers")
+    op.check = op.required = True
+    y.fresh = y.made = False
+    builder.inputs.has_cached_arrays |= y.is_array
+    return y
+
+
+def settle_caches(builder: Builder) -> None:
+    """Refuse code that writes to arrays, one of which a cache may have given."""
+    inputs = builder.inputs
+    if inputs.has_cached_arrays and (builder.copies or is_outside_changed(builder.own)):
+        raise Unsound.SHARED_WRITE("it writes to arrays, and a cache may have given one of them")
 
 
 def _refuse_stale_cache(builder: Builder, inner: Any) -> None:
