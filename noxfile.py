@@ -207,6 +207,13 @@ def tests(session):
 
 
 @nox.session
+def every_case(session):
+    """Run all cases of the tests of which the whole suite runs a sample."""
+    session.install("-r", "requirements.txt")
+    session.run("pytest", "--every-case", "-m", "sampled", *session.posargs)
+
+
+@nox.session
 def fuzz(session):
     """Differentiate 20,000 random programs of each fuzzer, or as many as given.
 

@@ -1,8 +1,10 @@
-"""What all tests share: the cores, states of the installed rule sets, a foreign array type."""
+"""What all tests share: cores, samples of cases, states of the rule sets, a foreign array type."""
 
+import collections
 import gc
 import os
 import sys
+import zlib
 
 os.environ.setdefault("ZYGOTE_LITE_STRICT", "1")  # before the engine is imported
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # all cores run tests; matrices are small
@@ -26,16 +28,25 @@ STATES = {
 }
 
 
+def pytest_addoption(parser):
+    """Add the option by which the whole suite runs all cases."""
+    help = "run all cases of tests that are marked `sampled`, also with the whole suite"
+    parser.addoption("--every-case", action="store_true", help=help)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
     """Run the whole suite on all cores, where pytest-xdist is installed; `-n 0` asks for one.
 
     A file, a folder, or tests chosen by name run in this process: to start others takes longer.
+    They run with all of their cases, the whole suite with a sample of those of some tests.
     """
     option = config.option
+    if hasattr(config, "workerinput"):
+        return  # the options are those of the process that started this one
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    chosen = option.keyword or option.markexpr or option.collectonly or option.usepdb
-    if not is_whole or chosen or hasattr(config, "workerinput"):
+    option.every_case |= not is_whole or bool(option.keyword)
+    if not is_whole or option.keyword or option.collectonly or option.usepdb:
         return
     if getattr(option, "numprocesses", 0) is not None:  # given, or pytest-xdist is not here
         return
@@ -43,6 +54,34 @@ def pytest_cmdline_main(config):
     if cores > 1:
         option.numprocesses = min(cores, 8)
         option.dist = "worksteal"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out cases of tests with the mark `sampled(n)`: one in n stays, always the same."""
+    if config.option.every_case:
+        return
+    cases = collections.defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None and hasattr(item, "callspec"):
+            cases[item.nodeid.partition("[")[0], *mark.args].append(item)
+    out = set()
+    for (_, n), found in cases.items():
+        # not each n-th: where parameters are combined, that could be the same one throughout
+        found.sort(key=lambda item: zlib.crc32(item.nodeid.encode()))
+        out.update(found[-(-len(found) // n) :])
+    config.hook.pytest_deselected(items=[item for item in items if item in out])
+    items[:] = [item for item in items if item not in out]
+
+
+@pytest.fixture
+def sample(request):
+    """Give a function that takes one in n of a sequence, or all if all cases are to run.
+
+    The test has the mark `sampled(n)`. It is for a test that goes through its cases itself.
+    """
+    (n,) = request.node.get_closest_marker("sampled").args
+    return lambda cases: cases if request.config.option.every_case else cases[::n]
 
 
 @pytest.hookimpl(wrapper=True)

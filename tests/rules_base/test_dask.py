@@ -146,6 +146,7 @@ def what_dask_says(f, xs, options, chunks):
     return LENGTH if any(np.isnan(sum(part.shape)) for part in parts) else "", chunks.since()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_dask_arrays_stay_lazy(name):

@@ -67,6 +67,7 @@ def test_nothing_is_divided_by_zero_or_overflows(rule, kind):
     assert looked or any(name in rule.signature for name in OF_INTEGERS) or kind is not float
 
 
+@pytest.mark.sampled(4)
 @every_kind
 @every_rule
 def test_the_care_would_change_nothing(rule, kind, monkeypatch):

@@ -421,6 +421,7 @@ def differences(f, a, h=1e-4):
 INEXACT = {by_minimize: 1e-3, by_curve_fit: 1e-3}  # as the minima that SciPy finds are
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("f", TRANSFORMED)
 def test_all_around_a_solver_is_transformed(f):
     slope = value_and_grad(f)
@@ -610,6 +611,7 @@ def without_a_gradient(a):
     return a * quad(f, 0.0, 1.0)[0] * n[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "f",
     [in_list, in_dict, in_list_of_args, in_list_of_another, in_list_behind_a_branch,

@@ -130,6 +130,7 @@ STATISTICS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", STATISTICS)
 def test_statistics_of_samples(name):
     f = STATISTICS[name]

@@ -102,6 +102,7 @@ SYSTEMS = {
 FOLLOWED = {**SYSTEMS, **WINDOWS, **SIGNALS, **OTHERS}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:.pade. is deprecated")  # by SciPy 1.18
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_functions_without_a_rule_have_the_gradients_of_their_source(name):

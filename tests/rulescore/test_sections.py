@@ -77,6 +77,7 @@ def test_a_section_is_loaded_when_its_libraries_have_been_imported(lazy, python)
     assert done.stderr == ""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "look_up",
     [

@@ -55,6 +55,7 @@ INTEGRALS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", INTEGRALS)
 def test_derivatives_of_integrals(name):
     f = INTEGRALS[name]
@@ -110,6 +111,7 @@ PEAKS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PEAKS)
 def test_peaks_whose_derivative_is_zero_at_all_nodes(name):
     np.testing.assert_allclose(gradient(PEAKS[name], 0.0)[0], 0.01 * np.sqrt(np.pi), rtol=1e-9)

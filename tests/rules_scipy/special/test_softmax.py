@@ -46,6 +46,7 @@ COMPLEX = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", COMPLEX)
 def test_of_complex_numbers(name):
     def f(z):

@@ -24,6 +24,7 @@ EDGES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("f", [stats.gmean, stats.hmean, stats.skew, stats.kurtosis])
 @pytest.mark.parametrize("name", EDGES)

@@ -370,6 +370,7 @@ def that_raises(x):
     raise ValueError(kept)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("tier", ["recorded", "as it comes"])
 @pytest.mark.parametrize("f", [of_objects, of_arrays, that_raises, with_a_counter])
 def test_gradients_leave_nothing_behind(f, tier):

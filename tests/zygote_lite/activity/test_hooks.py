@@ -132,6 +132,7 @@ def models():
     return Model(500), Model(8_000)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_methods_that_may_write_are_sought_in_what_methods_read(name, models, looked_at):
     counts = []

@@ -343,6 +343,7 @@ def recorded():
         yield
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WRITES)
 def test_what_is_written_outside_is_read_back(name):
     write, read = WRITES[name]

@@ -368,6 +368,7 @@ def calls_made(ask, model, times):
     return calls[0], d is None
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", QUESTIONS | EITHER)
 def test_a_question_costs_the_same_beside_four_times_as_many_objects(models, short_walks, name):
     ask = (QUESTIONS | EITHER)[name]

@@ -136,6 +136,7 @@ def assert_same(found, expected):
 BY_A_LOOP_IN_A_GRADIENT = ("sums", "indices")  # their derivatives by all arguments
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_at_once(name):
     f, axes, xs = AT_ONCE[name]

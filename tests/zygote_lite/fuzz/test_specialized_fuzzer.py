@@ -9,10 +9,12 @@ from zygote_lite import testing
 from zygote_lite._specialize import entry as _entry
 
 
-def test_a_few_programs():
-    counts, wrong = specialized_fuzzer.run(20, 500)
+@pytest.mark.sampled(4)
+def test_a_few_programs(sample):
+    seeds = sample(range(20))
+    counts, wrong = specialized_fuzzer.run(len(seeds), 500)
     assert not wrong, wrong[0]
-    assert counts["transformed"] >= 30, counts
+    assert counts["transformed"] >= 1.5 * len(seeds), counts
 
 
 def test_a_wrong_answer_is_found(monkeypatch):
@@ -34,8 +36,9 @@ def test_what_the_tape_refuses_has_no_code():
     assert "bytes" in testing.why_recorded(refusals.through_bytes, np.array([0.5, 0.6]))
 
 
-def test_programs_in_which_a_branch_decides_whether_an_argument_is_used():
-    for seed in range(12):
+@pytest.mark.sampled(4)
+def test_programs_in_which_a_branch_decides_whether_an_argument_is_used(sample):
+    for seed in sample(range(12)):
         wrong, counts = specialized_fuzzer.examine(specialized_fuzzer.of_branches, seed)
         assert wrong is None, wrong
         assert not any(name.startswith("error") for name in counts), counts

@@ -163,12 +163,13 @@ def test_the_gradient_is_that_by_differences(name, alone):
         np.testing.assert_allclose(d, best, rtol=1e-6, atol=1e-6)
 
 
-def test_programs_and_cases_without_the_engine():
+@pytest.mark.sampled(4)
+def test_programs_and_cases_without_the_engine(sample):
     """What the tests of the engine have, as far as it can be exported, gives the same alone."""
     known = [(f, (np.array([1.3, 0.7]),)) for f in PROGRAMS.values()]
     known += [(c.function, c.inputs[0]) for c in CASES.values() if not c.message]
     known = [(f, copy.deepcopy(tuple(xs))) for f, xs in known if type(f) is types.FunctionType]
-    runs, expected, refusals = [], [], []
+    known, runs, expected, refusals = sample(known), [], [], []
     for f, xs in known:
         try:
             text = export_adjoint(f, *xs)
@@ -179,7 +180,7 @@ def test_programs_and_cases_without_the_engine():
         runs.append((text, xs))
         expected.append((f, f(*copy.deepcopy(xs)), gradient(f, *copy.deepcopy(xs))))
     assert all(".py:" in message for message in refusals)
-    assert len(runs) >= 60
+    assert len(runs) >= 0.4 * len(known)
     for (value, found), (f, y, derivative) in zip(run_alone(*runs), expected, strict=True):
         np.testing.assert_allclose(value, y, rtol=1e-12, err_msg=f.__qualname__)
         assert is_alike(found, derivative, 1e-12), f.__qualname__

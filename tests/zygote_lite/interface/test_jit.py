@@ -33,6 +33,7 @@ from zygote_lite import (
 pytest.importorskip("numba", reason="compiled code needs Numba (zygote_lite[jit])")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("f", "inputs"), CASES, ids=lambda x: getattr(x, "__name__", ""))
 def test_the_value_is_that_of_the_function(f, inputs):
     run, first = jit(f), FIRST.get(f, (1.5,))

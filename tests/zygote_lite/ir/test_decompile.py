@@ -45,6 +45,7 @@ def hidden(monkeypatch):
     forget()
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", WORKING)
 def test_cases_of_constructs_work_without_their_text(name, hidden):
     case = CASES[name]
@@ -62,6 +63,7 @@ def test_cases_of_constructs_work_without_their_text(name, hidden):
     zygote_testing.forget(case.function)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", REFUSED)
 def test_cases_that_are_refused_are_refused_without_their_text(name, hidden):
     case = CASES[name]

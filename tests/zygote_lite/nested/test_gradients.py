@@ -123,6 +123,7 @@ def test_newton_by_second_derivatives():
 X = np.array([0.8, 1.4])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_differentiated_twice(name):
     f = PROGRAMS[name]
@@ -140,6 +141,7 @@ THRICE = ["write", "write_view", "addat", "listofarr", "constwrite", "inv", "pro
           "mean_tuple_axis", "reshape", "cplx", "genclosure"]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", THRICE)
 def test_programs_differentiated_three_times(name):
     f = PROGRAMS[name]

@@ -355,6 +355,7 @@ MAGNITUDES = {"operator": operator.abs, "builtin": abs, "numpy": np.absolute}
 MAGNITUDES |= {"fabs": np.fabs, "math": math.fabs}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", MAGNITUDES.values(), ids=MAGNITUDES)
 @pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.array])
 def test_the_slope_of_a_magnitude_at_zero_is_constant(f, kind):

@@ -212,6 +212,7 @@ def blocks(f, x, step=1e-5):
             yield path, other, block
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_hessians(name):
     f, x = FUNCTIONS[name]

@@ -65,6 +65,7 @@ FOLLOWED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_dask_arrays_are_differentiated(name):

@@ -271,6 +271,7 @@ WAYS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("f", CHANGING + RETURNING, ids=lambda f: f.__name__)
 def test_a_constant_that_writes_or_shares_what_is_written_is_refused(f, way):

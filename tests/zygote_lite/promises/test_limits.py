@@ -730,6 +730,7 @@ VERBS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(
     "f",

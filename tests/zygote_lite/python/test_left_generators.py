@@ -219,6 +219,7 @@ def _gradient_by_differences(f, x):
 LATE = {"over_enumerate", "over_several", "over_numbers", "in_a_gradient"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
 def test_is_finalized_where_python_does(f):
     if sys.version_info >= (3, 13) and f.__name__ in LATE:
@@ -363,6 +364,7 @@ LEFT = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("f", LEFT, ids=lambda f: f.__name__)
 def test_is_refused_where_it_is_finalized_too_late(f):
     message = r"test_left_generators\.py:\d+: the generator .*read is left .*close it.*\[ZL023\]"

@@ -59,6 +59,7 @@ STEPS = ("insert", "append", "set", "pop", "delete", "remove", "slice", "cut", "
          "sort", "reverse", "extend", "clear", "insert", "append", "pop", "slice")  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(60))
 def test_steps_chosen_by_chance(seed):
     chance = random.Random(seed)

@@ -58,6 +58,7 @@ MADE = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", [Doubling, Walked, Ordered, Plain])
 @pytest.mark.parametrize("name", MADE)
 def test_entries_are_taken_as_python_takes_them(name, kind):

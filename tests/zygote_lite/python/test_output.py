@@ -36,6 +36,7 @@ def test_what_programs_write_is_what_the_plain_call_writes_and_is_not_read_again
     run_quietly("output_programs")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("checked", ["0", "1"])
 def test_what_streams_of_classes_in_python_were_given_is_not_read_again(checked):
     assert len(stream_programs.READING) >= 80

@@ -38,6 +38,7 @@ def test_functions_defined_inside():
         assert assert_agreement(f, (0.3, 0.4), (1.2, -0.5)), f.__name__
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("f", "choices", "argnums", "fits"), hostile.TRIED, ids=[c[0].__name__ for c in hostile.TRIED]
 )

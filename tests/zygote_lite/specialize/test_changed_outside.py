@@ -91,6 +91,7 @@ def transformed(derivative, f):
     return found, bool(answers) and all(a.tier == "transformed" for a in answers)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("derivative", FORWARD)
 @pytest.mark.parametrize("of", [captured, by_default, in_an_object, in_a_global])
 def test_an_int_becomes_a_variable_of_the_code(derivative, of):

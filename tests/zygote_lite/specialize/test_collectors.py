@@ -412,6 +412,7 @@ def test_effects_are_those_of_the_function(f):
         assert state == want
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", [*TRANSFORMED, *OTHERS])
 def test_gradients_are_those_of_the_tape(f):
     def by_tape(x):

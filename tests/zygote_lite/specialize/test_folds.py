@@ -272,6 +272,7 @@ ENTRIES_WITHOUT_GRADIENT = {
 """A zero of an item that may be none at all is told by the tape."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "first", "later"), [(f, a, b) for f, a, *b in CASES])
 def test_agrees_with_the_generic_engine(f, first, later):
     active = tuple(i for i, x in enumerate(first) if not isinstance(x, int))

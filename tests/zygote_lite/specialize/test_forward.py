@@ -383,6 +383,7 @@ def parts_of(y):
     return y if isinstance(y, tuple) else (y,)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 def test_dual_code(number):
     f, xs, dxs = PROGRAMS[number]

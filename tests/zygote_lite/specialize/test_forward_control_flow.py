@@ -87,6 +87,7 @@ def test_there_are_as_many_as_are_promised():
     assert len(OUTER) * len(INNER) >= 150
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("outer", OUTER)
 def test_both_modes_give_the_slope(functions, outer):
     for inner in INNER:

@@ -426,6 +426,7 @@ def heap3(x, n):
     return t + nodes[1][1] * nodes[2][0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("f", "xs"), PROGRAMS)
 def test_programs(f, xs):
     generator = np.random.default_rng(0)

@@ -791,6 +791,7 @@ def new_iterators_beside_what_has_any_length(xs, n):
     return s
 
 
+@pytest.mark.sampled(2)
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])

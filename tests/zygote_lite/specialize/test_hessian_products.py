@@ -255,6 +255,7 @@ def agree_on_hessians(f, *choices, argnums=0, tolerance=1e-10):
         assert is_alike(got, want, tolerance), f"{xs}: {got}, and generic {want}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", [*ARRAYS, *PERHAPS, rosenbrock], ids=lambda f: f.__name__)
 def test_hessian(f):
     agree_on_hessians(f, (X,), (Y,), (-2 * X,), (X.astype(np.float32),))

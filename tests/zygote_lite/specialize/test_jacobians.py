@@ -173,6 +173,7 @@ def test_of_a_gradient():
     agree(grad(lambda x: np.sum(x**3)), (X,), (X[:2],))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_random_program(seed):
     text = place_programs.program(seed, lists=False)

@@ -263,6 +263,7 @@ def test_what_may_raise_stays_where_it_is():
     assert "a / b" in text[text.index("for ") :]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("lists", [False, True], ids=["arrays", "lists"])
 @pytest.mark.parametrize("seed", range(24))
 def test_random_program(seed, lists):

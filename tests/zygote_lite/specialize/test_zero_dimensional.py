@@ -169,6 +169,7 @@ OF_NUMBERS = (converted, returned, chosen, several, by_axes, items, summed, of_o
               until_it_stays, branching, masked, copied_by_a_truth_value)  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", OF_NUMBERS)
 @pytest.mark.parametrize("x", NUMBERS, ids=lambda x: f"{type(x).__name__}-{np.result_type(x)}")
 def test_gradients_of_numbers(f, x):
@@ -183,6 +184,7 @@ def test_gradients_of_numbers(f, x):
     assert d == pytest.approx(slope, rel=1e-4)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", OF_NUMBERS)
 def test_other_kinds_of_numbers_later(f):
     assert assert_agreement(f, *[(x,) for x in NUMBERS], tolerance=1e-6)

@@ -130,6 +130,7 @@ OF_MPMATH = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("x", [2.0, 2, np.float64(2.0)], ids=["float", "int", "float64"])
 @pytest.mark.parametrize("how", OF_MPMATH)
 def test_numbers_of_mpmath_made_of_what_is_differentiated_are_refused(how, x):

@@ -376,6 +376,7 @@ def filled(d, like):
     return 0.0 if d is None else d
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_random_program(seed):
     f, choices = list_programs.load(seed), list_programs.arguments(seed)

@@ -289,6 +289,7 @@ def answers(f, xs):
     return testing.is_covered(f, *xs)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("f", "inputs"), CASES, ids=lambda x: getattr(x, "__name__", ""))
 def test_what_is_compiled_gives_what_python_gives(f, inputs):
     first = FIRST.get(f, (1.5,))

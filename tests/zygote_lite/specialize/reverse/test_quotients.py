@@ -73,6 +73,7 @@ def in_a_loop(x, y):
 X, Y = np.array([0.5, 1.2, 0.8]), np.array([1.5, 0.7, 0.4])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("f", "xs"),
     [
