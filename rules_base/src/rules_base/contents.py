@@ -160,28 +160,29 @@ FUNCTIONS = {
         numpy.vdot numpy.vecdot numpy.vecmat
     """,
     "numpy.random": """
-        numpy.random.Generator.bytes numpy.random.Generator.exponential
-        numpy.random.Generator.gumbel numpy.random.Generator.integers numpy.random.Generator.laplace
+        numpy.random.Generator.bytes numpy.random.Generator.choice
+        numpy.random.Generator.exponential numpy.random.Generator.gumbel
+        numpy.random.Generator.integers numpy.random.Generator.laplace
         numpy.random.Generator.logistic numpy.random.Generator.normal
         numpy.random.Generator.permutation numpy.random.Generator.random
         numpy.random.Generator.rayleigh numpy.random.Generator.standard_cauchy
         numpy.random.Generator.standard_exponential numpy.random.Generator.standard_normal
         numpy.random.Generator.uniform numpy.random.RandomState.bytes
-        numpy.random.RandomState.exponential numpy.random.RandomState.gumbel
-        numpy.random.RandomState.laplace numpy.random.RandomState.logistic
-        numpy.random.RandomState.normal numpy.random.RandomState.permutation
-        numpy.random.RandomState.rand numpy.random.RandomState.randint
-        numpy.random.RandomState.randn numpy.random.RandomState.random
-        numpy.random.RandomState.random_sample numpy.random.RandomState.rayleigh
-        numpy.random.RandomState.standard_cauchy numpy.random.RandomState.standard_exponential
-        numpy.random.RandomState.standard_normal numpy.random.RandomState.uniform
-        numpy.random.bit_generator.SeedSequence numpy.random.bytes numpy.random.default_rng
-        numpy.random.exponential numpy.random.get_state numpy.random.gumbel numpy.random.laplace
-        numpy.random.logistic numpy.random.mtrand.RandomState numpy.random.normal numpy.random.rand
-        numpy.random.randint numpy.random.randn numpy.random.random numpy.random.random_sample
-        numpy.random.ranf numpy.random.rayleigh numpy.random.sample numpy.random.seed
-        numpy.random.set_state numpy.random.standard_cauchy numpy.random.standard_exponential
-        numpy.random.standard_normal numpy.random.uniform
+        numpy.random.RandomState.choice numpy.random.RandomState.exponential
+        numpy.random.RandomState.gumbel numpy.random.RandomState.laplace
+        numpy.random.RandomState.logistic numpy.random.RandomState.normal
+        numpy.random.RandomState.permutation numpy.random.RandomState.rand
+        numpy.random.RandomState.randint numpy.random.RandomState.randn
+        numpy.random.RandomState.random numpy.random.RandomState.random_sample
+        numpy.random.RandomState.rayleigh numpy.random.RandomState.standard_cauchy
+        numpy.random.RandomState.standard_exponential numpy.random.RandomState.standard_normal
+        numpy.random.RandomState.uniform numpy.random.bit_generator.SeedSequence numpy.random.bytes
+        numpy.random.default_rng numpy.random.exponential numpy.random.get_state numpy.random.gumbel
+        numpy.random.laplace numpy.random.logistic numpy.random.mtrand.RandomState
+        numpy.random.normal numpy.random.rand numpy.random.randint numpy.random.randn
+        numpy.random.random numpy.random.random_sample numpy.random.ranf numpy.random.rayleigh
+        numpy.random.sample numpy.random.seed numpy.random.set_state numpy.random.standard_cauchy
+        numpy.random.standard_exponential numpy.random.standard_normal numpy.random.uniform
     """,
     "numpy.arrays.ranges": """
         numpy.arange numpy.geomspace numpy.linspace numpy.logspace numpy.meshgrid numpy.vander

@@ -66,6 +66,16 @@ def test_families_without_a_rule_are_refused():
         assert rrule(getattr(Generator, name), np.random.default_rng(5), 2.0) is None
 
 
+def test_a_choice_among_so_many_numbers_is_constant():
+    for maker in (np.random.default_rng, np.random.RandomState):
+        y, back = rrule(type(maker(5)).choice, maker(5), 5, 3, replace=False)
+        np.testing.assert_array_equal(y, maker(5).choice(5, 3, replace=False))
+        assert back(np.ones(3)) == (None,) * 4
+    p = np.ones(5) / 5.0
+    assert rrule(Generator.choice, np.random.default_rng(5), np.arange(3.0)) is None
+    assert rrule(Generator.choice, np.random.default_rng(5), 5, None, True, p) is None
+
+
 def test_methods_of_the_legacy_generator():
     method = np.random.RandomState.normal
     y, back = rrule(method, np.random.RandomState(5), 0.3, 1.7)

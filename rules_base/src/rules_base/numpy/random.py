@@ -146,3 +146,9 @@ for name in ("normal", "laplace", "logistic", "gumbel", "exponential", "rayleigh
 def _(generator: Generator | RandomState, x: int):
     """Draw a permutation of so many numbers; one of an array has no rule."""
     return generator.permutation(x), lambda dy: (None, None)
+
+
+@rule(RandomState.choice, Generator.choice)
+def _(generator: Generator | RandomState, x: int, size=None, replace=True, *, p=None):
+    """Choose some of so many numbers; a choice from an array has no rule."""
+    return generator.choice(x, size, replace, p), lambda dy: (None, None)

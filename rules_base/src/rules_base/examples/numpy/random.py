@@ -26,3 +26,7 @@ for name in ("normal", "laplace", "logistic", "gumbel", "exponential", "rayleigh
         rule.example(getattr(type(generator), name), generator, size=3)
 rule.example(RandomState.permutation, LEGACY, 5)
 rule.example(np.random.Generator.permutation, GENERATOR, 5)
+for generator in (GENERATOR, LEGACY):
+    rule.example(type(generator).choice, generator, 5)
+    rule.example(type(generator).choice, generator, 5, (2, 3))
+    rule.example(type(generator).choice, generator, 5, 3, replace=False)
