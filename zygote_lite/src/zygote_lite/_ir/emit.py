@@ -266,20 +266,27 @@ def _locate(tree: ast.FunctionDef, origins: dict[ast.AST, ast.AST]) -> None:
         tree: the function.
         origins: of statements, the user's nodes.
     """
-    waiting: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
+    waiting: list[tuple[Any, Any, Any]] = [(tree, tree, _place_of(tree))]
     while waiting:
-        part, origin = waiting.pop()
-        origin = origins.get(part, origin)
+        part, origin, place = waiting.pop()
+        if part in origins:
+            origin = origins[part]
+            place = _place_of(origin)
         if part._attributes and not hasattr(part, "lineno"):
-            ast.copy_location(part, origin)
+            part.lineno, part.end_lineno, part.col_offset, part.end_col_offset = place
         if isinstance(part, ast.Call) and not hasattr(part.func, "lineno"):
             _locate_method(part.func, origin)
         for name in part._fields:
             child = getattr(part, name, None)
             if isinstance(child, list):
-                waiting += [(x, origin) for x in child if isinstance(x, ast.AST)]
+                waiting += [(x, origin, place) for x in child if isinstance(x, ast.AST)]
             elif isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):
-                waiting.append((child, origin))
+                waiting.append((child, origin, place))
+
+
+def _place_of(node: Any) -> tuple[int, int | None, int, int | None]:
+    """Return where a node begins and ends: lines, and columns."""
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
 def _locate_method(method: ast.expr, origin: ast.AST) -> None:

@@ -21,7 +21,7 @@ def compile_text(made: Specialized, f: Any) -> types.FunctionType:
     lines = [getattr(origin, "lineno", first) for origin in made.text.origins]
     text = str(made.text)
     tree = _tree_of(text, lines)
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if "np.errstate" in text else ():
         if isinstance(node, ast.withitem):
             node.context_expr = context_of(node.context_expr)
     space = {"np": np, "math": math, QUIET: manager, **made.bound}

@@ -163,15 +163,12 @@ class Record(Node):
     loop: Loop
 
 
-def inner_blocks(node: Node) -> list[list[Node]]:
-    """Return the blocks inside a node."""
-    if isinstance(node, Protected):
-        return [node.first, node.body, node.orelse]
-    if isinstance(node, Branch):
-        return [node.body, node.orelse]
-    return [node.body] if isinstance(node, Loop | Backwards) else []
-
-
+_BLOCKS: dict[type[Node], Callable[[Any], list[list[Node]]]] = {
+    Branch: lambda node: [node.body, node.orelse],
+    Protected: lambda node: [node.first, node.body, node.orelse],
+    Loop: lambda node: [node.body],
+    Backwards: lambda node: [node.body],
+}
 _READS: dict[type[Node], Callable[[Any], Iterable[Value | None]]] = {
     Op: lambda node: (*node.arguments, *node.keywords.values()),
     StoreItem: lambda node: (node.array, node.index, node.value),
@@ -191,6 +188,12 @@ _ASSIGNS: dict[type[Node], Callable[[Any], Iterable[Value | None]]] = {
     Protected: lambda node: (node.test, node.which, node.error),
     Loop: lambda node: (*node.phis, *node.outs, node.target),
 }
+
+
+def inner_blocks(node: Node) -> list[list[Node]]:
+    """Return the blocks inside a node."""
+    found = _BLOCKS.get(type(node))
+    return found(node) if found is not None else []
 
 
 def reads_of(node: Node) -> list[Value]:
