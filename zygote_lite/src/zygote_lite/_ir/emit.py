@@ -266,12 +266,12 @@ def _locate(tree: ast.FunctionDef, origins: dict[ast.AST, ast.AST]) -> None:
         tree: the function.
         origins: of statements, the user's nodes.
     """
-    waiting: list[tuple[Any, Any, Any]] = [(tree, tree, _place_of(tree))]
+    waiting: list[tuple[Any, Any, Any]] = [(tree, tree, _extent_of(tree))]
     while waiting:
         part, origin, place = waiting.pop()
         if part in origins:
             origin = origins[part]
-            place = _place_of(origin)
+            place = _extent_of(origin)
         if part._attributes and not hasattr(part, "lineno"):
             part.lineno, part.end_lineno, part.col_offset, part.end_col_offset = place
         if isinstance(part, ast.Call) and not hasattr(part.func, "lineno"):
@@ -284,7 +284,7 @@ def _locate(tree: ast.FunctionDef, origins: dict[ast.AST, ast.AST]) -> None:
                 waiting.append((child, origin, place))
 
 
-def _place_of(node: Any) -> tuple[int, int | None, int, int | None]:
+def _extent_of(node: Any) -> tuple[int, int | None, int, int | None]:
     """Return where a node begins and ends: lines, and columns."""
     return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 

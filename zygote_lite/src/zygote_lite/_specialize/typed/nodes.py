@@ -163,7 +163,7 @@ class Record(Node):
     loop: Loop
 
 
-_BLOCKS: dict[type[Node], Callable[[Any], list[list[Node]]]] = {
+_INNER_BLOCKS: dict[type[Node], Callable[[Any], list[list[Node]]]] = {
     Branch: lambda node: [node.body, node.orelse],
     Protected: lambda node: [node.first, node.body, node.orelse],
     Loop: lambda node: [node.body],
@@ -192,7 +192,7 @@ _ASSIGNS: dict[type[Node], Callable[[Any], Iterable[Value | None]]] = {
 
 def inner_blocks(node: Node) -> list[list[Node]]:
     """Return the blocks inside a node."""
-    found = _BLOCKS.get(type(node))
+    found = _INNER_BLOCKS.get(type(node))
     return found(node) if found is not None else []
 
 
