@@ -276,6 +276,12 @@ def test_a_gradient_that_was_compiled_twice_is_compiled_once():
     assert grad(run, compile=True)(0.3, 5) == grad(wave)(0.3, 5)
 
 
+def test_what_is_made_of_a_function_tells_to_compile_that():
+    for f, xs in ((math.sin, (3.0,)), (wave, (3.0, 5))):
+        with pytest.warns(RuntimeWarning, match=r"runs uncompiled: .* as in `grad\(jit\(f\)\)`"):
+            jit(grad(f))(*xs)
+
+
 def test_what_the_engine_refuses_is_refused():
     @jit
     def f(x):

@@ -1,10 +1,11 @@
 """`checkpoint`: a function that is run again in the reverse pass, and keeps nothing until then."""
 
+import contextlib
 import functools
 import operator
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rulescore import RuleSet, Tangent
@@ -19,7 +20,7 @@ from zygote_lite._tape.notebook import html_of_name
 from zygote_lite._tape.repeats import Surroundings
 from zygote_lite._tape.validate import hide_keywords, refuse_no_function
 from zygote_lite.derivatives import Answered, Passed
-from zygote_lite.errors import Fault
+from zygote_lite.errors import DifferentiationError, Fault
 
 rule = RuleSet("zygote_lite")
 
@@ -121,6 +122,20 @@ def _refuse_changes(f: Any, around: Any) -> None:
         )
 
 
+@contextlib.contextmanager
+def _told_as_checkpoint(f: Any) -> Iterator[None]:
+    """Tell of a function that changes what it was given that it is run again."""
+    try:
+        yield
+    except DifferentiationError as error:
+        if error.code != Fault.HANDED_TO_RULE.code or f"{name_of(f)} changes" not in str(error):
+            raise
+        raise Fault.CHECKPOINT(
+            f"{where()}: {name_of(f)} is run again in the reverse pass, and changes what it "
+            "captured or was given: return the new state, and take it as an argument"
+        ) from None
+
+
 @inside_run
 def _refuse_another_value(f: Any, y: Any, again: Any) -> None:
     if difference(again, y) is not None:
@@ -133,7 +148,8 @@ def _refuse_another_value(f: Any, y: Any, again: Any) -> None:
 def _value_inside(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Return the value on an outer tape: a gradient of a gradient spares no memory."""
     around, *given = xs
-    with around.watched(_refusal_of_effect(around.f), is_compared=True):
+    refusal = _refusal_of_effect(around.f)
+    with _told_as_checkpoint(around.f), around.watched(refusal, is_compared=True):
         both, node = tape.call(nodes[2:], *given)
     return tape.call((None, node, None), operator.getitem, both, 0)
 
@@ -141,7 +157,8 @@ def _value_inside(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
 @inside(_value_inside)
 def _value_alone(around: Any, ad: Any, f: Any, *xs: Any) -> Any:
     """Return the value of a function, of which nothing is kept."""
-    with saving_nothing(), around.watched(_refusal_of_effect(f), is_compared=True):
+    refusal = _refusal_of_effect(f)
+    with saving_nothing(), _told_as_checkpoint(f), around.watched(refusal, is_compared=True):
         return ad(f, *xs)[0]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from rulescore import generation, plugins
 from zygote_lite._activity.watching import unwatched
+from zygote_lite._cotangents.kinds import own_derivative
 from zygote_lite._cotangents.run import state
 from zygote_lite._specialize.changed import what_has_changed
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
@@ -28,6 +29,7 @@ from zygote_lite.caches import Cache
 from zygote_lite.modes import RECORDED, current, leaving, watching
 
 NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function"))
+_OF_ANOTHER = "it is made of another function: compile that one, as in `grad(jit(f))`"
 _NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in increasing order"))
 _MOST = 8  # specializations of one function
 _MOST_TYPES = 64  # choices of types of which something is remembered
@@ -334,6 +336,8 @@ def warn_uncompiled(f: Any, reason: str) -> None:
     """Warn, once for each function, that it is not compiled; that Numba is missing, once."""
     name = getattr(f, "__qualname__", repr(f))
     about = reason if reason == MISSING else getattr(f, "__code__", name)
+    if own_derivative(f) is not None:
+        reason, about = _OF_ANOTHER, name  # all of a verb have one code
     if _warned.get(about):
         return
     _warned.keep(about, True)
