@@ -42,6 +42,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_hessian(name):
     f, x = CASES[name]

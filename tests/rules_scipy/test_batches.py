@@ -98,6 +98,7 @@ def test_all_examples():
     assert rules - reached == set()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values_and_gradients(name):
     f, *xs = FUNCTIONS[name]

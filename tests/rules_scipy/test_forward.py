@@ -63,6 +63,7 @@ PROGRAMS = {
 INEXACT = {"minimize": 1e-3, "bounded": 1e-3}  # where the function is flat, the search ends
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_tangents(name):
     made, *xs = PROGRAMS[name]

@@ -55,7 +55,7 @@ CASES = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_hessian(name):
     f, x = CASES[name][0], np.array(CASES[name][1])

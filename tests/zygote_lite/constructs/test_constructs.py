@@ -37,7 +37,7 @@ def test_the_table_is_large_enough():
     assert len(CASES) >= 150
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "i"), WORKING)
 def test_works(name, i):
     case = CASES[name]

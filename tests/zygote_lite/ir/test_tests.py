@@ -55,6 +55,7 @@ def from_file(text, path):
     return space["f"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", [without_file, from_file])
 @pytest.mark.parametrize("form", FORMS)
 def test_each_value_of_a_test_is_asked_as_often_as_python_asks_it(form, program, tmp_path):

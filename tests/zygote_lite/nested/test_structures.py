@@ -431,6 +431,7 @@ HANDED_IN = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", HANDED_IN)
 @pytest.mark.usefixtures("rule_of_twice")
 def test_functions_that_take_functions_are_differentiated_again(name):

@@ -204,6 +204,7 @@ def by_try(x, n):
         n = None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(
     sys.version_info[:2] == (3, 12),
     reason="Python 3.12 counts calls through C apart, against a limit that cannot be raised",

@@ -134,6 +134,7 @@ def outcome(f, xs):
         return repr(error)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("f", "xs"), PROGRAMS, ids=[f"{f.__name__}-{k}" for k, (f, _) in enumerate(PROGRAMS)]
 )

@@ -220,6 +220,7 @@ def empty_branches(x, k):
     return np.sum(grad(f)(x) * x)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("f", "xs"), CASES, ids=[f.__name__ for f, _ in CASES])
 def test_are_transformed(f, xs):
     with testing.transformed_only(), testing.compared(), testing.strict():

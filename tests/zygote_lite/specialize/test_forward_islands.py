@@ -80,6 +80,7 @@ ALL = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", ALL)
 @pytest.mark.parametrize("x", [X, -X])
 def test_the_tangent_is_that_of_differences_and_of_the_tape(f, x):

@@ -142,6 +142,7 @@ def assert_agreement(f, *choices, argnums=0, tolerance=1e-10):
         assert is_alike(got, want, tolerance), f"{xs}: {got}, and generic {want}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", ARRAYS, ids=lambda f: f.__name__)
 def test_specialized(f):
     assert_agreement(f, (X, V), (Y, X), (-2 * X, np.zeros(6)), (np.zeros(6), V))

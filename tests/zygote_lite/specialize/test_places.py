@@ -161,6 +161,7 @@ def writes_what_it_walks_over_backwards(x):
     return np.sum(x)
 
 
+@pytest.mark.sampled(2)
 @programs.for_each(PROGRAMS)
 def test_it_is_as_on_the_tape_and_as_differences(f, choices):
     programs.assert_transformed(f, choices, (0,))

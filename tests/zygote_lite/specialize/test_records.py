@@ -232,6 +232,7 @@ def none_are_made(x, v, n):
     return sum(b.x for b in every) + x**2
 
 
+@pytest.mark.sampled(2)
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     programs.assert_transformed(f, choices, (0, 1))

@@ -215,6 +215,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("f", "choices"), CASES)
 def test_functions_that_call_themselves(f, choices):
     testing.forget(f)

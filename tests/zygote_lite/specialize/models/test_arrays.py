@@ -126,6 +126,7 @@ def written_meanwhile(x, n):
     return s
 
 
+@pytest.mark.sampled(2)
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     first = choices[0]

@@ -116,6 +116,7 @@ V = np.array([0.5, -1.25, 2.0])
 W = np.array([0.25, 0.75, -2.0, 1.5])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "f",
     [

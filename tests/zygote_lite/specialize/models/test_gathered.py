@@ -137,6 +137,7 @@ def of_different_lengths(x, rows):
     return np.sum(whole * whole)
 
 
+@pytest.mark.sampled(2)
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])

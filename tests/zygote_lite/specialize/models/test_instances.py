@@ -432,6 +432,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("f", "given"), CASES, ids=lambda x: getattr(x, "__name__", ""))
 def test_objects_made_inside(f, given):
     """Transformed code answers, as the tape does, and as finite differences do."""
