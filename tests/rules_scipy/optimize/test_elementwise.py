@@ -74,3 +74,9 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda c: se.find_minimum(lambda x: abs(x - c), (-5.0, 0.0, 5.0)).x, 2.0)
     with pytest.raises(NoRuleError, match="find_root only x has a gradient, and not xl"):
         gradient(lambda c: se.find_root(cube, (-1.0, 5.0), args=(c,)).bracket[0], 2.0)
+
+
+def test_keywords_for_the_function_are_refused():
+    by_name = lambda c: se.find_root(cube, BRACKETS["root"], kwargs={"c": c}).x
+    with pytest.raises((NoRuleError, TypeError), match="kwargs"):  # which SciPy takes from 1.18 on
+        gradient(by_name, 8.0)

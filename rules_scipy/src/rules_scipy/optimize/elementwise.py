@@ -13,6 +13,7 @@ from rules_scipy.shared.minimum import gradient_of, value_of
 from rules_scipy.shared.solvers import (
     as_arguments,
     like_arguments,
+    name_of,
     parts_of,
     refuse_unless_tuple,
     refuse_unsolved,
@@ -25,24 +26,30 @@ BRACKET = ("a", "b", "x1", "x2", "x3")
 
 
 def root_of(func, a, b, xatol=None, xrtol=None, fatol=None, frtol=0, maxiter=None, callback=None,
-            args=()):  # fmt: skip
+            args=(), kwargs=None):  # fmt: skip
     """Return what SciPy's search for roots does, whose `args` have a name and no position."""
     return sc._chandrupatla(func, a, b, args=args, xatol=xatol, xrtol=xrtol, fatol=fatol,
-                            frtol=frtol, maxiter=maxiter, callback=callback)  # fmt: skip
+                            frtol=frtol, maxiter=maxiter, callback=callback,
+                            **as_option(kwargs))  # fmt: skip
 
 
 def minimum_of(func, x1, x2, x3, xatol=None, xrtol=None, fatol=None, frtol=None, maxiter=100,
-               callback=None, args=()):  # fmt: skip
+               callback=None, args=(), kwargs=None):  # fmt: skip
     """Return what SciPy's search for minima does, whose `args` have a name and no position."""
     return sc._chandrupatla_minimize(func, x1, x2, x3, args=args, xatol=xatol, xrtol=xrtol,
                                      fatol=fatol, frtol=frtol, maxiter=maxiter,
-                                     callback=callback)  # fmt: skip
+                                     callback=callback, **as_option(kwargs))  # fmt: skip
+
+
+def as_option(kwargs):
+    """Return the option by which SciPy takes keywords for the function, from 1.18 on."""
+    return {} if kwargs is None else {"kwargs": kwargs}
 
 
 @solver(rule, root_of, by=("func", "args"), without=BRACKET)
 @solver(rule, sc._chandrupatla, by=("func",), without=BRACKET, by_position=root_of)
 def _(ad, y, given):
-    args = arguments(se.find_root, given["args"])
+    args = arguments(se.find_root, given)
     root = Root(ad, se.find_root, given["func"], y.x, args, np.all(y.success))
 
     def pullback(dy):
@@ -55,7 +62,7 @@ def _(ad, y, given):
 @solver(rule, minimum_of, by=("func", "args"), without=BRACKET)
 @solver(rule, sc._chandrupatla_minimize, by=("func",), without=BRACKET, by_position=minimum_of)
 def _(ad, y, given):
-    f, args, done = given["func"], arguments(se.find_minimum, given["args"]), np.all(y.success)
+    f, args, done = given["func"], arguments(se.find_minimum, given), np.all(y.success)
     root = Root(ad, se.find_minimum, f, y.x, args, done, read=gradient_of(ad, value_of))
     _, back = ad(entries, f, y.x, *args) if done else (None, None)
 
@@ -71,8 +78,17 @@ def _(ad, y, given):
     return pullback
 
 
-def arguments(solve, args):
-    """Return the tuple of what SciPy passes on for `args`: a number stands for itself."""
+def arguments(solve, given):
+    """Return the tuple of what SciPy passes on for `args`: a number stands for itself.
+
+    Raises `NotImplementedError` where the function is given keywords, too.
+    """
+    args = given["args"]
+    if given.get("kwargs") is not None:
+        raise NotImplementedError(
+            f"{name_of(solve)} has a rule for args, and not for kwargs: let the function capture "
+            "what it takes, as in `lambda x: f(x, a)`"
+        )
     if np.iterable(args):
         refuse_unless_tuple(solve, args)
     return as_arguments(args)
