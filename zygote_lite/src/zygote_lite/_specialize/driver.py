@@ -14,6 +14,7 @@ from zygote_lite._cotangents.kinds import own_derivative
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.attempts import Attempts, Way
 from zygote_lite._specialize.derived.adjoint import differentiate
+from zygote_lite._specialize.infer.caches.from_outside import settle_caches
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.effects.collectors import as_returned, settle_collectors
 from zygote_lite._specialize.infer.effects.outside_arrays import settle_outside_arrays
@@ -25,7 +26,6 @@ from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.iteration.rows import refuse_changed_rows
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
-from zygote_lite._specialize.infer.models.callables import settle_caches
 from zygote_lite._specialize.infer.recursion import refuse_changed_functions
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.infer.writes import own_arguments, own_outside_arrays

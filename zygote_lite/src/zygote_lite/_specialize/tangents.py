@@ -19,6 +19,7 @@ from zygote_lite._specialize.driver import (
 from zygote_lite._specialize.forward.dual import Dual, moves_complex
 from zygote_lite._specialize.forward.held import is_moving
 from zygote_lite._specialize.forward.lists import fact_of_tangent
+from zygote_lite._specialize.infer.caches.from_outside import settle_caches
 from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.effects.collectors import settle_collectors
 from zygote_lite._specialize.infer.effects.outside_arrays import settle_outside_arrays
@@ -27,7 +28,6 @@ from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
-from zygote_lite._specialize.infer.models.callables import settle_caches
 from zygote_lite._specialize.infer.models.lists.items import fact_of_list
 from zygote_lite._specialize.infer.recursion import refuse_changed_functions
 from zygote_lite._specialize.infer.signature import refuse_many_parts

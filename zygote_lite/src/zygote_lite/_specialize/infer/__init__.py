@@ -6,11 +6,11 @@ that are `None` on some path), `walks` (over an iterable), `counters` (its eleme
 they carry), `calls` (who answers a call), `operations` (a call that is one), `plain_calls` (that no
 gradient passes through), `methods`, `protected` (errors that are caught), `contexts` (managers),
 `recursion`, `islands` (what is left to the tape), `applied` (rules that are called as a whole, as
-those of solvers are), `closures` and `cells` (variables that functions
-share), `writes` (to arrays) and `memory` (with several names), `signature` (of arguments) and
-`inputs` (arguments and globals), `tables` (data of pandas among these), `models` (lists, dicts,
-objects, classes), `held` (containers that change), `iteration` (iterators, generators) and
-`effects` (output, random draws).
+those of solvers are), `caches` (functions that are memoized), `closures` and `cells` (variables
+that functions share), `writes` (to arrays) and `memory` (with several names), `signature` (of
+arguments) and `inputs` (arguments and globals), `tables` (data of pandas among these), `models`
+(lists, dicts, objects, classes), `held` (containers that change), `iteration` (iterators,
+generators) and `effects` (output, random draws).
 
 Comes from below: the `builder` of `typed` writes new values and operations, and their abstract
 values come from its `abstract_eval`.

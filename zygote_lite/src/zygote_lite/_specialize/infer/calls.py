@@ -18,6 +18,8 @@ from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.applied.rule_calls import applied_as_a_whole
+from zygote_lite._specialize.infer.caches.from_outside import called_cached, is_cached
+from zygote_lite._specialize.infer.caches.made_inside import called_cache, made_cache
 from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.effects import output as _output
 from zygote_lite._specialize.infer.effects.asked import of_collectors
@@ -142,8 +144,8 @@ def call_object(
                 f"it makes {an(f.sample.__name__)}: objects of this class are recorded"
             )
         return _instances.construct(builder, f.sample, xs, kws)
-    if _callables.is_cached(f):
-        return _callables.called_cached(builder, f, xs, kws)
+    if is_cached(f):
+        return called_cached(builder, f, xs, kws)
     of_entries = vectorized_from_outside(builder, f)
     if of_entries is not None:
         return called_vectorized(builder, of_entries, xs, kws)
@@ -164,7 +166,7 @@ def _stand_in(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> 
         case Method():
             return method_call(builder, f, xs, kws, stem)
         case LocalCache():
-            return _callables.called_cache(builder, f, xs, kws)
+            return called_cache(builder, f, xs, kws)
         case OfEntries():
             return called_vectorized(builder, f, xs, kws)
         case Partial():
@@ -214,7 +216,7 @@ def _stand_in_made(builder: Builder, f: Any, xs: Values, kws: Options, stem: str
     """Answer for what stands for something else from here on: managers, partials, errors."""
     found = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
     found = found or _callables.made_partial(builder, f, xs, kws)
-    found = found or (_callables.made_cache(builder, f, xs, kws) if is_hashable(f) else None)
+    found = found or (made_cache(builder, f, xs, kws) if is_hashable(f) else None)
     found = found or _callables.made_getter(f, xs, kws) or made_vectorized(f, xs, kws)
     if found is not None:
         return found

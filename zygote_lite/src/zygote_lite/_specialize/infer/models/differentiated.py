@@ -6,6 +6,7 @@ they are looked at too, and the guards demand that none of them is there twice.
 """
 
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -63,17 +64,22 @@ def attribute_of_differentiated(builder: Builder, x: Value, name: str) -> Value:
 
 def read_all(builder: Builder, x: Value) -> None:
     """Read all attributes that can have a gradient, also those of what they hold."""
-    waiting = [x]
+    for each in _objects_in([x]):
+        for name, field in vars(each.sample).items():
+            kind = kind_of(field)
+            if kind != INERT and not (kind == FUNCTION and not held_by(field)):
+                attribute_of_differentiated(builder, each, name)
+
+
+def _objects_in(values: list[Value]) -> Iterator[Value]:
+    """Yield the objects that are differentiated, and then those that their attributes hold."""
+    waiting = [*values]
     while waiting:
         x = waiting.pop()
         waiting += x.items or (x.fields or {}).values()
-        if x.read is None:
-            continue
-        for name, field in vars(x.sample).items():
-            kind = kind_of(field)
-            if kind != INERT and not (kind == FUNCTION and not held_by(field)):
-                attribute_of_differentiated(builder, x, name)
-        waiting += x.read.values()
+        if x.read is not None:
+            yield x
+            waiting += x.read.values()
 
 
 def _part(builder: Builder, x: Any, expression: str, stem: str) -> Value:
@@ -140,17 +146,12 @@ def fields_of_named(builder: Builder, x: Any, expression: str, stem: str, *, act
 
 def complete(builder: Builder, arguments: list[Value]) -> None:
     """Look at the attributes that are not read, of all objects that are differentiated."""
-    waiting = [*arguments]
-    while waiting:
-        x = waiting.pop()
-        waiting += x.items or (x.fields or {}).values()
-        if x.read is None:
-            continue
+    for x in _objects_in(arguments):
+        assert x.read is not None
         for name, field in vars(x.sample).items():
             at = f"{x.where}.__dict__[{name!r}]"
             if name not in x.read and not _is_simple(builder, field, at):
                 attribute_of_differentiated(builder, x, name)
-        waiting += x.read.values()
 
 
 def _is_simple(builder: Builder, x: Any, expression: str) -> bool:
